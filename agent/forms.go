@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -28,11 +29,20 @@ type NewOptions struct {
 	Categories []string
 	Plain      bool // see [RememberOptions]
 	Progress   func(done, total int)
+	// Folder begins a note in a folder that exists, seen from where the user is, else from the top of the vault.
+	Folder string
+	Edit   Editor // of a note; nil stores the form as it is
 }
 
 // New stores a memory that a form begins: a Markdown file with {{title}}, {{kind}}, {{scope}},
-// {{date}} and {{time}} filled in. The vault's own forms go before the built-in ones.
+// {{date}} and {{time}} filled in. The vault's own forms go before the built-in ones. With a folder it
+// stores a note instead, called after its title, where no kind is given with that as its heading alone; with an editor,
+// nothing where nothing was written: the result is Unchanged. It fails with [vault.ErrNotFound] where the folder is not
+// there, with [vault.ErrConflict] where the file is, and with [vault.ErrRefused] for a folder whose files are no notes.
 func (m Memories) New(ctx context.Context, o NewOptions) (*Written, error) {
+	if o.Folder != "" {
+		return m.a.newNote(ctx, o)
+	}
 	note := vault.Note{Title: o.Title, Scope: o.Scope, Categories: o.Categories, Blank: true}
 	if note.Scope == "" {
 		note.Scope = m.a.projectScope(o.Write)
@@ -88,6 +98,113 @@ func (m Memories) Compose(ctx context.Context, o NewOptions, more vault.Note, ed
 	}
 	m.a.removed(d)
 	return out, nil
+}
+
+// newNote is [Memories.New] in a folder.
+func (a *App) newNote(ctx context.Context, o NewOptions) (*Written, error) {
+	w, err := a.permit(o.Write, "remember", o.Title)
+	if err == nil && o.Edit != nil {
+		err = a.check(o.Write, "edit", o.Title)
+	}
+	if err != nil {
+		return nil, err
+	}
+	title := strings.TrimSuffix(strings.Join(strings.Fields(o.Title), " "), ".md")
+	p, err := a.notePath(o.Folder, title)
+	if err != nil {
+		return nil, err
+	}
+	form := []byte("# {{title}}\n\n")
+	if o.Kind != "" {
+		if form, err = a.readForm(o.Kind); err != nil {
+			return nil, err
+		}
+	}
+	if _, form, err = a.fillForm(form, o.Kind, vault.Note{Title: title}); err != nil {
+		return nil, err
+	}
+	doc := markdown.Parse(form)
+	if err := (vault.Patch{AddCategories: o.Categories}).Tag(p, doc); err != nil {
+		return nil, err
+	}
+	return a.begin(ctx, p, doc.Bytes(), w, o.Edit)
+}
+
+// notePath is where a note with a title goes.
+func (a *App) notePath(folder, title string) (vault.Path, error) {
+	dir, err := a.folder(folder)
+	if err != nil {
+		return "", err
+	}
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`<>:"|?*\/#^[]`, r) { // what Windows, or a link of Obsidian's, cannot name
+			return -1
+		}
+		return r
+	}, title), ". ")
+	p, err := vault.ParsePath(path.Join(dir, name+".md"))
+	switch {
+	case err != nil || name == "":
+		return "", Usagef("%q is no title of a note", title).Suggest("give one with letters or digits")
+	case vault.ClassOf(p) != vault.ClassNote || p.Steers():
+		return "", vault.WithHint(fmt.Errorf("new %q: %w: a file there is no note", p, vault.ErrRefused),
+			"give a folder of your own; \"stet new KIND TITLE --scope SCOPE\" begins a memory")
+	case p.Unportable() != "":
+		return "", Usagef("%q is a name that Windows gives to no file", p.Unportable()).Suggest("use another title")
+	}
+	return p, nil
+}
+
+// folder is a folder that the user names, seen from where they are, else from the top of the vault: "." is that.
+func (a *App) folder(word string) (string, error) {
+	dir := strings.TrimSuffix(filepath.ToSlash(a.ref(word)), "/")
+	if dir == "." {
+		return dir, nil
+	}
+	p, err := vault.ParsePath(dir)
+	if err != nil {
+		return "", Usagef("%q is no folder of the vault", word).Suggest("give one that you see in %s", a.Root())
+	}
+	if info, err := os.Stat(filepath.Join(a.Root(), filepath.FromSlash(dir))); err != nil || !info.IsDir() {
+		return "", vault.WithHint(fmt.Errorf("folder %q: %w", dir, vault.ErrNotFound),
+			"make it first: mkdir -p %s", templates.Quote(dir))
+	}
+	return string(p), nil
+}
+
+// begin stores a new file, with an editor what the user makes of it.
+func (a *App) begin(ctx context.Context, p vault.Path, form []byte, w vault.Write, edit Editor) (*Written, error) {
+	taken := func(err error) error {
+		if errors.Is(err, vault.ErrConflict) {
+			err = vault.WithHint(err, "\"stet edit %s\" opens the file that stands there", templates.Quote(p))
+		}
+		return fmt.Errorf("new %q: %w", p, err)
+	}
+	trial := w
+	trial.DryRun = w.DryRun || edit != nil // what cannot be stored opens no editor
+	res, err := a.v.Replace(ctx, p, "", form, trial)
+	if err != nil {
+		return nil, taken(err)
+	}
+	if edit == nil {
+		return a.finish(ctx, res), nil
+	}
+	d, saved, err := a.editCopy(ctx, p, form, edit)
+	if err != nil {
+		return nil, err
+	}
+	if sameLines(form, saved) || len(bytes.TrimSpace(saved)) == 0 {
+		a.removed(d)
+		return a.finish(ctx, &vault.Result{Root: a.Root(), Unchanged: true}), nil
+	}
+	if err = vault.CheckEdit(p, nil, saved); err == nil {
+		res, err = a.v.Replace(ctx, p, "", saved, w)
+	}
+	if err != nil {
+		return nil, d.keepFor(taken(err), "your text is kept in %s")
+	}
+	a.removed(d)
+	return a.finish(ctx, res), nil
 }
 
 // composed puts what was saved of a form into the note, and reports whether anything was written.

@@ -56,7 +56,7 @@ func Policy() []Rule {
 			"curator-fork", "help",
 			"version", "completion", "man", "install --check", "tool list"}},
 		{"tool", Allowed, "each as the command that does the same", []string{"tool call", "mcp"}},
-		{"remember", Allowed, "", []string{"remember", "new"}},
+		{"remember", Allowed, "", []string{"remember", "new", "new --in"}},
 		{"add", Allowed, "", []string{"profile add", "core add"}},
 		{"observe", Allowed, "turns in conversations that it records itself", []string{
 			"observe", "context --session", "remind --session"}},

@@ -1,7 +1,9 @@
 package vault
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -123,4 +125,34 @@ func metaBool(d *markdown.Document, key string) bool {
 	v, _ := d.Meta(key)
 	b, _ := v.Bool() // false when it is none
 	return b
+}
+
+// Tag edits the list of categories of a file: its "tags" where it has these, and of a note that has neither list,
+// since other programs read them there; else its "categories". What goes, goes from both.
+func (p Patch) Tag(at Path, doc *markdown.Document) error {
+	if len(p.AddCategories) == 0 && len(p.RemoveCategories) == 0 {
+		return nil
+	}
+	_, tags := doc.Meta("tags")
+	_, categories := doc.Meta("categories")
+	to := "categories"
+	if tags || !categories && ClassOf(at) == ClassNote {
+		to = "tags"
+	}
+	var errs []error
+	for _, key := range []string{"categories", "tags"} {
+		have := metaList(doc, key)
+		want := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return slices.Contains(p.RemoveCategories, s) })
+		if key == to {
+			want = cleanList(append(want, p.AddCategories...))
+		}
+		switch {
+		case slices.Equal(have, want):
+		case len(want) == 0:
+			errs = append(errs, doc.RemoveMeta(key))
+		default:
+			errs = append(errs, doc.SetMeta(key, markdown.Strings(want)))
+		}
+	}
+	return errors.Join(errs...)
 }

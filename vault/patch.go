@@ -136,7 +136,7 @@ func pin(tx *Tx, p Path, pinned bool) (Memory, error) {
 		return Memory{}, err
 	}
 	doc := markdown.Parse(data)
-	if err := (Patch{Pinned: &pinned}).edit(doc); err != nil {
+	if err := (Patch{Pinned: &pinned}).edit(p, doc); err != nil {
 		return Memory{}, err
 	}
 	next := doc.Bytes()
@@ -186,7 +186,7 @@ func (p Patch) apply(tx *Tx, m Memory) (Memory, error) {
 		return m, pathErrorf("update", m.Path, fmt.Errorf("%w: it changed meanwhile", ErrConflict))
 	}
 	doc := markdown.Parse(data)
-	if err := errors.Join(p.edit(doc), dropFlags(doc, data)); err != nil {
+	if err := errors.Join(p.edit(m.Path, doc), dropFlags(doc, data)); err != nil {
 		return m, pathErrorf("update", m.Path, err)
 	}
 	to := m.Path
@@ -215,8 +215,8 @@ func (p Patch) apply(tx *Tx, m Memory) (Memory, error) {
 	return after, tx.Put(to, was, doc.Bytes())
 }
 
-// edit changes the document; equal values change no byte.
-func (p Patch) edit(doc *markdown.Document) error {
+// edit changes the document of the file at a path; equal values change no byte.
+func (p Patch) edit(at Path, doc *markdown.Document) error {
 	var errs []error
 	if p.Text != nil {
 		if err := checkText(*p.Text); err != nil {
@@ -250,7 +250,7 @@ func (p Patch) edit(doc *markdown.Document) error {
 			errs = append(errs, doc.RemoveMeta("pinned"))
 		}
 	}
-	errs = append(errs, p.categories(doc), p.setKeys(doc))
+	errs = append(errs, p.Tag(at, doc), p.setKeys(doc))
 	return errors.Join(errs...)
 }
 
@@ -287,29 +287,6 @@ func setValue(doc *markdown.Document, key string, v markdown.Value) error {
 	return doc.SetMeta(key, v)
 }
 
-// categories edits the list the file already has, "tags" if that is the one.
-func (p Patch) categories(doc *markdown.Document) error {
-	if len(p.AddCategories) == 0 && len(p.RemoveCategories) == 0 {
-		return nil
-	}
-	key := "categories"
-	if _, ok := doc.Meta(key); !ok {
-		if _, ok := doc.Meta("tags"); ok {
-			key = "tags"
-		}
-	}
-	have := metaList(doc, key)
-	want := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return slices.Contains(p.RemoveCategories, s) })
-	want = cleanList(append(want, p.AddCategories...))
-	switch {
-	case slices.Equal(have, want):
-		return nil
-	case len(want) == 0:
-		return doc.RemoveMeta(key)
-	}
-	return doc.SetMeta(key, markdown.Strings(want))
-}
-
 // target is where the file goes when its scope changes.
 func (p Patch) target(tx *Tx, m Memory) (Path, error) {
 	folder, err := Scope(*p.Scope).Folder()
@@ -333,7 +310,11 @@ func (p Patch) target(tx *Tx, m Memory) (Path, error) {
 // [CheckEdit] says whether a person should be asked first.
 func (v *Vault) Replace(ctx context.Context, p Path, was Hash, data []byte, w Write) (*Result, error) {
 	after := ReadMemory(p, data)
-	why := w.Why(OpUpdate, string(p))
+	op := OpUpdate
+	if was == "" && after.Class == ClassNote {
+		op = OpRemember
+	}
+	why := w.Why(op, string(p))
 	if after.ID != "" {
 		why.Memories = []string{after.ID}
 	}

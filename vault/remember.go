@@ -259,7 +259,7 @@ func (d draft) render() ([]byte, error) {
 	err = errors.Join(
 		set("title", markdown.String(oneLine(d.Title)), d.Title != ""),
 		set("kind", markdown.String(oneLine(d.Kind)), d.Kind != ""),
-		set("categories", markdown.Strings(cleanList(d.Categories)), len(d.Categories) > 0),
+		Patch{AddCategories: d.Categories}.Tag(d.folder+"/x.md", doc),
 		set("importance", importance, d.Importance != nil),
 		set("pinned", markdown.Bool(true), d.Pinned),
 		set("private", markdown.Bool(true), d.Private),

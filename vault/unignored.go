@@ -59,7 +59,7 @@ func (p Patch) untracked(ctx context.Context, v *Vault, at Path, dry bool) (m Me
 		return m, err
 	}
 	doc := markdown.Parse(data)
-	if err := p.edit(doc); err != nil {
+	if err := p.edit(at, doc); err != nil {
 		return m, pathErrorf("update", at, err)
 	}
 	now := doc.Bytes()

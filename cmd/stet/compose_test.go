@@ -88,6 +88,21 @@ func TestOnATerminalRememberAndNewOpenAnEditor(t *testing.T) {
 		t.Errorf("one commit each: %q", out)
 	}
 
+	// A note in a folder of the user's own
+	s.editor("true")
+	if out, _ := s.run(0, "", "new", "./Idea"); !strings.Contains(out, "unchanged") {
+		t.Errorf("a note left as it was: %q", out)
+	}
+	s.editor("echo Write it down. >> $1")
+	if out, _ := s.run(0, "", "new", "./Idea", "--tag", "now"); !strings.Contains(out, "begun  Idea.md") {
+		t.Errorf("a note: %q", out)
+	}
+	if out, _ := s.run(0, "", "show", "Idea.md"); out != "---\ntags: [now]\n---\n# Idea\n\nWrite it down.\n" {
+		t.Errorf("a note: %q", out)
+	}
+	s.editor("echo never asked > $1")
+	s.run(3, "", "new", "./Idea")
+
 	// What was typed is kept where the editor fails, and where what was saved is not stored.
 	kept := func(talk, text string) {
 		t.Helper()

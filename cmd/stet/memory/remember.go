@@ -47,7 +47,7 @@ func rememberCommand() *console.Command {
 			stet remember --batch notes.jsonl  # many at once, one commit`,
 		Flags: console.WriteFlags(
 			console.Text("scope", "the `SCOPE` (folder below memories/), for example /infra/db"),
-			console.List("category c", "a `WORD` to tag it with"),
+			console.List("category tag c", "a `WORD` to tag it with"),
 			console.Fraction("importance", "how much it matters, a `NUMBER` from 0 to 1"),
 			console.Text("kind k", "fact, preference, decision, procedure or any other `WORD`"),
 			console.Text("title t", "the `TITLE`; without one the first words name the file"),

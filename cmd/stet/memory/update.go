@@ -37,7 +37,7 @@ func updateCommand() *console.Command {
 			console.Text("kind k", "the new kind `WORD`"),
 			console.Text("scope", "move it to the `SCOPE`; links to it follow"),
 			console.Bool("rewrite-notes", "with --scope: rewrite links in notes as well"),
-			console.List("add-category", "a `WORD` to tag it with"),
+			console.List("add-category tag c", "a `WORD` to tag it with"),
 			console.List("remove-category", "a `WORD` to untag it"),
 			console.Fraction("importance", "how much it matters, a `NUMBER` from 0 to 1"),
 			console.List("set", "set any other front matter key, `KEY=VALUE`; [a, b] is a list"),
