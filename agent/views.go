@@ -133,15 +133,15 @@ func ViewCommit(c vault.Commit) Commit {
 		Author: c.Author, Email: c.AuthorEmail, When: stamp(c.When), Changes: c.Changes, at: c.When,
 		Via: c.Trailers.Get("Stet-Via"),
 	}
+	values := map[string][]string{} // a move has one for each memory
 	for _, t := range c.Trailers {
+		values[t.Key] = append(values[t.Key], t.Value)
+	}
+	for key, all := range values {
 		if view.Trailers == nil {
 			view.Trailers = map[string]string{}
 		}
-		if old, ok := view.Trailers[t.Key]; ok {
-			view.Trailers[t.Key] = old + "\n" + t.Value
-			continue
-		}
-		view.Trailers[t.Key] = t.Value
+		view.Trailers[key] = strings.Join(all, "\n")
 	}
 	return view
 }

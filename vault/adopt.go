@@ -134,7 +134,7 @@ func (v *Vault) attachments(p Path) (only bool) {
 // adoptable lists what is to be committed, and what stet would have to look at
 // for that and cannot.
 func (v *Vault) adoptable(ctx context.Context, o AdoptOptions) ([]Change, []Problem, error) {
-	s, err := v.scan(ctx, nil)
+	s, err := v.scan(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

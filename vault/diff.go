@@ -85,7 +85,7 @@ func (h *History) diff(ctx context.Context, from, to string) (_ []Change, before
 
 // changesToDisk lists what differs between a tree and the working tree.
 func (h *History) changesToDisk(ctx context.Context, objects *gitstore.Objects, a gitstore.ID) ([]Change, error) {
-	s, err := h.v.scan(ctx, nil)
+	s, err := h.v.scan(ctx)
 	if err != nil {
 		return nil, err
 	}

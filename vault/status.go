@@ -43,8 +43,8 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 		return nil, v.store.Explain(err)
 	}
 	counts := map[Class]int{}
-	for i := range l.files {
-		if p := l.files[i].Path; !now.has(p) {
+	for i := range l.scan.Files {
+		if p := l.scan.Files[i].Path; !now.has(p) {
 			counts[ClassOf(p)]++
 		}
 	}
@@ -175,7 +175,7 @@ func (c *checkup) check(ctx context.Context) ([]Problem, error) {
 	if err := c.ignored(); err != nil {
 		return nil, v.store.Explain(err)
 	}
-	s, err := v.scan(ctx, nil)
+	s, err := v.scan(ctx)
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
@@ -324,7 +324,7 @@ func (v *Vault) Fix(ctx context.Context, problems []Problem) ([]Problem, error) 
 // rewriteObjects writes the contents that git has lost again, from files that still
 // have them.
 func (v *Vault) rewriteObjects(ctx context.Context) error {
-	s, err := v.scan(ctx, nil)
+	s, err := v.scan(ctx)
 	if err != nil {
 		return err
 	}

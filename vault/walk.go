@@ -115,10 +115,9 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 	return v.shownFiles(ctx, files)
 }
 
-// scan compares the working tree with HEAD; seen, unless it is nil, is told of each
-// file on disk.
-func (v *Vault) scan(ctx context.Context, seen func(*File)) (*store.Scan, error) {
-	s, err := v.store.Scan(ctx, domain(), seen)
+// scan compares the working tree with HEAD.
+func (v *Vault) scan(ctx context.Context) (*store.Scan, error) {
+	s, err := v.store.Scan(ctx, domain())
 	if err == nil {
 		s.Changed = slices.DeleteFunc(s.Changed, func(c Change) bool { // nothing would find it
 			return c.Status == Added && c.Path.IsMarkdown() && dotted(c.Path)
@@ -151,23 +150,18 @@ func (v *Vault) shown() func(Path) bool {
 
 // A Look is what one walk over the working tree found.
 type Look struct {
-	v     *Vault
-	scan  *store.Scan
-	files []File // Markdown
+	v    *Vault
+	scan *store.Scan // its files are Markdown
 }
 
 // Look compares the working tree with HEAD, as Status does, for who asks for less.
-func (t told) Look(ctx context.Context) (l *Look, err error) {
-	l = &Look{v: t.v}
-	l.scan, err = t.v.scan(ctx, func(f *File) {
-		if f.Path.IsMarkdown() {
-			l.files = append(l.files, *f)
-		}
-	})
+func (t told) Look(ctx context.Context) (*Look, error) {
+	s, err := t.v.scan(ctx)
 	if err != nil {
 		return nil, t.v.store.Explain(err)
 	}
-	return l, nil
+	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return !f.Path.IsMarkdown() })
+	return &Look{t.v, s}, nil
 }
 
 // Head is the commit that the files were compared with.
@@ -176,8 +170,8 @@ func (l *Look) Head() Revision { return Revision(l.scan.Head.ID.String()) }
 // Files are the Markdown files that search knows, transcripts that git ignores excepted, as [Vault.Files] lists
 // them, with what is private: for an index, which keeps all.
 func (l *Look) Files() []File {
-	files := make([]File, 0, len(l.files))
-	for _, f := range l.files {
+	files := make([]File, 0, len(l.scan.Files))
+	for _, f := range l.scan.Files {
 		if class := ClassOf(f.Path); class != ClassReport && class != ClassConfig && !dotted(f.Path) {
 			files = append(files, f)
 		}

@@ -48,7 +48,7 @@ func (s *Store) RepairIndex(ctx context.Context, f Filter, own func(Path) bool) 
 }
 
 func (s *Store) publishRepaired(ctx context.Context, f Filter, own func(Path) bool) error {
-	sc, err := s.Scan(ctx, f, nil)
+	sc, err := s.Scan(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ type Scan struct {
 	Staged  []Change                    // HEAD to git index
 	Covered []Change                    // those of Staged whose disk is HEAD's: the next write would lose them
 	Skipped []Problem                   // what could not be compared
+	Files   []File                      // on disk, in path order
 
 	store  *Store
 	filter Filter
@@ -37,8 +38,8 @@ type Scan struct {
 }
 
 // Scan walks the working tree while it reads git's side: neither waits for the
-// other's processor. Of a file on disk seen is told, unless it is nil.
-func (s *Store) Scan(ctx context.Context, filter Filter, seen func(*File)) (*Scan, error) {
+// other's processor.
+func (s *Store) Scan(ctx context.Context, filter Filter) (*Scan, error) {
 	var files []File
 	var failed error
 	w := &walker{store: s, ctx: ctx, filter: filter, git: &tracked{store: s}}
@@ -50,7 +51,7 @@ func (s *Store) Scan(ctx context.Context, filter Filter, seen func(*File)) (*Sca
 		return nil, err
 	}
 	sc.Skipped = append(sc.Skipped, w.shut...)
-	if err := sc.compare(ctx, files, seen); err != nil {
+	if err := sc.compare(ctx, files); err != nil {
 		return nil, err
 	}
 	return sc, sc.leaveToGit(ctx)
@@ -221,12 +222,13 @@ func (sc *Scan) Tracked() iter.Seq2[Path, gitstore.TreeEntry] {
 }
 
 // compare goes through HEAD, git index and disk side by side.
-func (sc *Scan) compare(ctx context.Context, files []File, seen func(*File)) error {
+func (sc *Scan) compare(ctx context.Context, files []File) error {
 	at := 0
+	sc.Files = files[:0] // which those that are still there move up in
 	take := func(x *pair) error {
 		at++
 		sc.store.Progress("reading", at, len(files))
-		return sc.present(ctx, &files[at-1], x, seen)
+		return sc.present(ctx, &files[at-1], x)
 	}
 	for x := range sc.pairs() {
 		for at < len(files) && string(files[at].Path) < string(x.name) {
@@ -275,7 +277,7 @@ func (sc *Scan) nameLink(p Path) {
 }
 
 // present takes up a file on disk.
-func (sc *Scan) present(ctx context.Context, f *File, x *pair, seen func(*File)) error {
+func (sc *Scan) present(ctx context.Context, f *File, x *pair) error {
 	if !regular(x.head.Mode) {
 		x.head = gitindex.TreeItem{}
 	}
@@ -292,8 +294,8 @@ func (sc *Scan) present(ctx context.Context, f *File, x *pair, seen func(*File))
 		}
 		return nil
 	}
-	if seen != nil {
-		seen(f)
+	if sc.Files = sc.Files[:len(sc.Files)+1]; &sc.Files[len(sc.Files)-1] != f {
+		sc.Files[len(sc.Files)-1] = *f
 	}
 	switch {
 	case x.head.Mode == 0:
