@@ -137,6 +137,21 @@ func (v *Vault) Secrets(p Path, data []byte) []guard.Finding {
 	return slices.DeleteFunc(found, policy.Allowed)
 }
 
+// unheard are the orders in a file that HEAD may not hold: where it has the same bytes in one of the files touched,
+// as it has of all that moves, there are none.
+func (j *judge) unheard(p Path, f store.Content) []guard.Finding {
+	if j.stands == nil {
+		j.stands = map[gitstore.ID]bool{}
+		for _, at := range j.touched {
+			j.stands[at.InHead.ID] = true
+		}
+	}
+	if was := j.judged[judgedKeyOf(p, f.ID)]; was.whole || j.stands[f.ID] {
+		return was.orders
+	}
+	return guard.Injections(f.Data)
+}
+
 // judged is what the guard finds in a text, names aside; likely and orders are known where whole says so.
 type judged struct {
 	secrets, likely, orders []guard.Finding

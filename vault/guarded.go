@@ -43,9 +43,10 @@ type judge struct {
 	touched map[Path]*store.Touched
 	known   map[string]bool // secrets that HEAD holds in the touched files
 	judged  map[judgedKey]judged
-	heard   map[string]bool // orders that HEAD holds in them
-	read    map[string]bool // orders that HEAD or the disk holds in them
-	maybe   map[string]bool // what HEAD holds in them and may be a secret
+	heard   map[string]bool      // orders that HEAD holds in them
+	read    map[string]bool      // orders that HEAD or the disk holds in them
+	maybe   map[string]bool      // what HEAD holds in them and may be a secret
+	stands  map[gitstore.ID]bool // the contents that HEAD has of them
 	// An adopted edit is looked at twice, before and in its commit.
 	seen map[seenKey][]guard.Finding
 	log  func() iter.Seq2[Commit, error] // from HEAD on, with changes
@@ -99,11 +100,7 @@ func (j *judge) orders(p Path, f store.Content, byHand bool) ([]guard.Finding, e
 	if byHand {
 		have = &j.heard
 	}
-	was := j.judged[judgedKeyOf(p, f.ID)]
-	if !was.whole {
-		was.orders = guard.Injections(f.Data)
-	}
-	return j.fresh(append(guard.NameInjections(string(p)), was.orders...), have, ordersIn, !byHand)
+	return j.fresh(append(guard.NameInjections(string(p)), j.unheard(p, f)...), have, ordersIn, !byHand)
 }
 
 func ordersIn(data []byte, p Path) []guard.Finding {

@@ -89,24 +89,29 @@ func (r *Root) open(p string, f func(fd int) error) error {
 	return errors.Join(f(int(d.Fd())), d.Close())
 }
 
-func (r *Root) openBeneath(p string, how *unix.OpenHow) (int, error) {
+func (r *Root) openBeneath(p string, how *unix.OpenHow) (fd int, err error) {
+	return fd, r.atTop(func(top int) error {
+		fd, err = unix.Openat2(top, p, how)
+		return err
+	})
+}
+
+// atTop calls f with a handle of the root.
+func (r *Root) atTop(f func(top int) error) (err error) {
 	r.lister.once.Do(func() {
 		// Without it every folder takes the long way.
 		r.lister.top, _ = r.root.Open(".")
 	})
 	if r.lister.top == nil {
-		return -1, fs.ErrClosed
+		return fs.ErrClosed
 	}
 	conn, err := r.lister.top.SyscallConn()
 	if err != nil {
-		return -1, err
+		return err
 	}
-	fd := -1
 	// Control keeps the root open meanwhile.
-	cerr := conn.Control(func(top uintptr) {
-		fd, err = unix.Openat2(int(top), p, how)
-	})
-	return fd, errors.Join(err, cerr)
+	cerr := conn.Control(func(top uintptr) { err = f(int(top)) })
+	return errors.Join(err, cerr)
 }
 
 // describe looks at every entry of an open folder.

@@ -48,6 +48,9 @@ type Target struct {
 
 // A table knows every file by all the names that links may use.
 type table struct {
+	files  []vault.Path
+	called names
+	// Both are made when they are first asked for: a vault without links needs neither.
 	paths  map[vault.Path]bool
 	bases  map[string][]vault.Path // folded last name, with and without the Markdown extension
 	titles map[string][]vault.Path // folded title, alias, id
@@ -59,8 +62,15 @@ type table struct {
 type names map[vault.Path][]string
 
 func newTable(files []vault.Path, called names, exists func(vault.Path) bool) *table {
-	t := &table{paths: map[vault.Path]bool{}, bases: map[string][]vault.Path{}, titles: map[string][]vault.Path{}, exists: exists}
-	for _, p := range files {
+	return &table{files: files, called: called, exists: exists}
+}
+
+func (t *table) fillPaths() {
+	if t.paths != nil {
+		return
+	}
+	t.paths, t.bases = make(map[vault.Path]bool, len(t.files)), make(map[string][]vault.Path, 2*len(t.files))
+	for _, p := range t.files {
 		t.paths[p] = true
 		base := markdown.Fold(p.Base())
 		t.bases[base] = append(t.bases[base], p)
@@ -68,21 +78,31 @@ func newTable(files []vault.Path, called names, exists func(vault.Path) bool) *t
 			stem := strings.TrimSuffix(base, path.Ext(base))
 			t.bases[stem] = append(t.bases[stem], p)
 		}
-		for _, name := range called[p] {
-			if key := markdown.Fold(name); !slices.Contains(t.titles[key], p) {
-				t.titles[key] = append(t.titles[key], p)
+	}
+}
+
+// titled are the files that call themselves by a name.
+func (t *table) titled(name string) []vault.Path {
+	if t.titles == nil {
+		t.titles = map[string][]vault.Path{}
+		for _, p := range t.files {
+			for _, name := range t.called[p] {
+				if key := markdown.Fold(name); !slices.Contains(t.titles[key], p) {
+					t.titles[key] = append(t.titles[key], p)
+				}
 			}
 		}
 	}
-	return t
+	return t.titles[markdown.Fold(name)]
 }
 
 // resolve finds where a link of the file from leads.
 func (t *table) resolve(from vault.Path, l markdown.Link) Target {
-	switch {
-	case l.Target == "":
+	if l.Target == "" {
 		return Target{Path: from, State: Self}
-	case l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed:
+	}
+	t.fillPaths()
+	if l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed {
 		return t.wiki(from, l.Target)
 	}
 	return t.relative(from, l.Target)
@@ -114,7 +134,7 @@ func (t *table) wiki(from vault.Path, target string) Target {
 	} else if found := t.bases[markdown.Fold(target)]; len(found) > 0 {
 		return reached(choose(from, target, found))
 	}
-	if found := t.titles[markdown.Fold(target)]; len(found) > 0 {
+	if found := t.titled(target); len(found) > 0 {
 		to := reached(choose(from, target, found))
 		to.called = true
 		return to
