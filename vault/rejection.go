@@ -67,6 +67,9 @@ type rejections struct {
 	// plain are those that people made with plain "git revert" since stet last
 	// wrote: not yet in any file, or to be taken out of one.
 	plain []plainRevert
+	texts map[[2]string]*tombstone.Said // by Blob and Was, those read so far: many notes are compared with each
+	kept  int                           // bytes of texts
+	other map[string]bool               // candidates, by what they say, of which no text is the rejected one
 	// proposing says that what is about to be written waits for a person in any case.
 	proposing bool
 }
@@ -76,7 +79,7 @@ func (t *Tx) rejections() (*rejections, error) {
 	if t.rejected != nil {
 		return t.rejected, nil
 	}
-	r := &rejections{t: t, objects: t.tx.Objects}
+	r := &rejections{t: t, objects: t.tx.Objects, other: map[string]bool{}}
 	var err error
 	if r.files, err = t.v.stones(); err != nil {
 		return nil, err
@@ -311,50 +314,6 @@ func (t *Tx) before(p Path, earlier []store.Group) []byte {
 	return nil
 }
 
-// A foundStone is one tombstone and where it stands.
-type foundStone struct {
-	file  *stoneFile
-	at    int
-	stone tombstone.Stone
-}
-
-// find is the first tombstone that a candidate matches. A machine may take back
-// what a machine took back, so personal asks for those of persons only. With near it is,
-// without another one, one whose text the candidate contains.
-func (r *rejections) find(c tombstone.Candidate, personal, near bool) (*foundStone, string) {
-	contained, c := (*foundStone)(nil), c.Read()
-	for _, f := range r.files {
-		for i, p := range f.parts {
-			if p.Ignored || personal && p.Actor != ActorUser {
-				continue
-			}
-			switch why := p.Matches(c, func() string { return r.text(p.Stone) }); {
-			case why == tombstone.Contains:
-				if near && contained == nil {
-					contained = &foundStone{f, i, p.Stone}
-				}
-			case why != "":
-				return &foundStone{f, i, p.Stone}, why
-			}
-		}
-	}
-	if contained != nil {
-		return contained, tombstone.Contains
-	}
-	return nil, ""
-}
-
-// text reads what was rejected from history; "" when it is not there any more,
-// after a purge or in a shallow clone for instance.
-func (r *rejections) text(s tombstone.Stone) string {
-	now, err := r.objects.Content(s.Blob)
-	was, err2 := r.objects.Content(s.Was)
-	if err != nil || err2 != nil || s.Blob == "" {
-		return ""
-	}
-	return tombstone.Added(was, now)
-}
-
 // lift takes a tombstone out of its file, in the commit of g.
 func (r *rejections) lift(g *store.Group, found *foundStone) error {
 	f := found.file
@@ -382,7 +341,8 @@ func (t *Tx) leaveOutRejected(notes []draft) (wanted []draft, skipped []string, 
 	var last error
 	for i, n := range notes {
 		session, turns := SourceTurns(n.Source)
-		found, why := r.find(tombstone.Candidate{Text: n.Text, Session: session, Turns: turns}, false, false)
+		text := strings.TrimSuffix(n.Text, "\n") + "\n" // as it is stored
+		found, why := r.find(tombstone.Candidate{Text: text, Session: session, Turns: turns}, false, false)
 		last = r.checkPurged(Path(n.folder+"/"), n.Text)
 		if found == nil && last == nil {
 			wanted = append(wanted, n)

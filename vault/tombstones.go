@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"github.com/oklog/ulid/v2"
 	"slices"
 	"strconv"
@@ -232,13 +233,81 @@ func (h *History) Rejections() (func(until time.Time, before, after []byte) []to
 		}
 		for _, f := range files {
 			for _, p := range f.parts {
-				if !p.Ignored && !p.At.After(until) && p.Matches(c, func() string { return r.text(p.Stone) }) != "" {
+				if !p.Ignored && !p.At.After(until) && p.Matches(c, func() *tombstone.Said { return r.text(&p.Stone) }) != "" {
 					out = append(out, p.Stone)
 				}
 			}
 		}
 		return out
 	}, err
+}
+
+// A foundStone is one tombstone and where it stands.
+type foundStone struct {
+	file  *stoneFile
+	at    int
+	stone tombstone.Stone
+}
+
+// find is the first tombstone that a candidate matches. A machine may take back
+// what a machine took back, so personal asks for those of persons only. With near it is,
+// without another one, one whose text the candidate contains.
+func (r *rejections) find(c tombstone.Candidate, personal, near bool) (*foundStone, string) {
+	contained, c := (*foundStone)(nil), c.Read()
+	key := fmt.Sprint(c.Text, "\x00", c.Session, c.Turns)
+	if r.other[key] {
+		c.Text = ""
+	}
+	for _, f := range r.files {
+		for i := range f.parts {
+			p := &f.parts[i]
+			if p.Ignored || personal && p.Actor != ActorUser {
+				continue
+			}
+			switch why := p.Matches(c, func() *tombstone.Said { return r.text(&p.Stone) }); {
+			case why == tombstone.Contains:
+				if contained == nil {
+					contained = &foundStone{f, i, p.Stone}
+				}
+			case why != "":
+				return &foundStone{f, i, p.Stone}, why
+			}
+		}
+	}
+	if contained != nil && near {
+		return contained, tombstone.Contains
+	}
+	if contained == nil && !personal {
+		r.other[key] = true // lifting others only leaves fewer
+	}
+	return nil, ""
+}
+
+// keptTexts bounds the bytes of rejected texts that are kept to be compared with the next candidate; what is kept of
+// one takes about eight times as many.
+const keptTexts = 16 << 20
+
+// text reads what was rejected from history; nil when it is not there any more,
+// after a purge or in a shallow clone for instance.
+func (r *rejections) text(s *tombstone.Stone) *tombstone.Said {
+	key := [2]string{s.Blob, s.Was}
+	if said, read := r.texts[key]; read {
+		return said
+	}
+	now, err := r.objects.Content(s.Blob)
+	was, err2 := r.objects.Content(s.Was)
+	text := ""
+	if err == nil && err2 == nil && s.Blob != "" {
+		text = tombstone.Added(was, now)
+	}
+	said := tombstone.Read(text)
+	if r.kept += len(text); r.kept <= keptTexts {
+		if r.texts == nil {
+			r.texts = map[[2]string]*tombstone.Said{}
+		}
+		r.texts[key] = said
+	}
+	return said
 }
 
 // What was purged must not be guessed from what is committed, so its tombstone holds ids alone. That

@@ -177,3 +177,32 @@ func TestABatchOfLargeNotesIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// Each note of a batch is compared with each text that was rejected, and each of those is read once.
+func TestABatchBesideManyRejectedTextsIsBounded(t *testing.T) {
+	t.Parallel()
+	const rejected, notes, most = 3000, 500, 4 * time.Second // of a processor; about one where nothing else runs
+	texts := func(from, n int) (lines string) {
+		for i := range n {
+			words := []string{"The", "lamp"}
+			for k := range 10 {
+				words = append(words, fmt.Sprintf("w%d", (from+i)*(k+7)%997))
+			}
+			lines += line(map[string]any{"text": strings.Join(words, " ")})
+		}
+		return lines
+	}
+	dir := filepath.Join(t.TempDir(), "vault")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	usage(t, dir, "", "init")
+	usage(t, dir, texts(0, rejected), "remember", "--as", "bot", "--plain", "--batch", "-")
+	usage(t, dir, "", "undo")
+	if all, err := os.ReadDir(filepath.Join(dir, ".stet", "tombstones")); err != nil || len(all) == 0 {
+		t.Fatalf("%v, %v: nothing was rejected", all, err)
+	}
+	if _, took := usage(t, dir, texts(rejected, notes), "remember", "--as", "bot", "--batch", "-"); took > most {
+		t.Errorf("%v beside %d texts that were rejected", took, rejected)
+	}
+}

@@ -3,7 +3,6 @@ package tombstone
 import (
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -29,7 +28,7 @@ var latinOf = sync.OnceValue(func() map[rune]rune {
 // Latin is a text with the Latin letter for each letter that looks like one, and without widths and styles (full-width
 // and mathematical letters): what a reader takes it for. It is for comparing, and no text that anybody is shown.
 func Latin(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+	if ascii(text) {
 		return text
 	}
 	return strings.Map(func(r rune) rune {

@@ -78,12 +78,31 @@ func Normal(text string) string {
 		b.WriteString(line[len(marker().FindString(line)):])
 		b.WriteByte('\n')
 	}
-	folded := cases.Fold().String(strings.Join(strings.Fields(b.String()), " "))
-	return strings.TrimRight(folded, ".!?。！？ ")
+	return strings.TrimRight(fold(strings.Join(strings.Fields(b.String()), " ")), ".!?。！？ ")
+}
+
+// fold is what the case does not tell apart.
+func fold(text string) string {
+	if ascii(text) {
+		return strings.ToLower(text)
+	}
+	return cases.Fold().String(text)
+}
+
+func ascii(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // visible is a text in one Unicode form without what is drawn as nothing.
 func visible(text string) string {
+	if ascii(text) {
+		return text
+	}
 	return norm.NFC.String(strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
 			return -1
@@ -121,20 +140,20 @@ type Candidate struct {
 	read    func() reading // see [Candidate.Read]
 }
 
-// A reading is what a text is compared by: its letters as Latin ones, its hash and that of those, and its words.
+// A reading is what a candidate is compared by: the hash of its text, and that of its letters as Latin ones.
 type reading struct {
-	said, hash, saidHash string
-	words                map[string]bool
+	*Said
+	hash, saidHash string
 }
 
 // Read is c for many calls of [Stone.Matches], each of which else reads the whole text.
 func (c Candidate) Read() Candidate {
 	c.read = sync.OnceValue(func() reading {
-		r := reading{said: Latin(c.Text), hash: Hash(c.Text)}
-		if r.saidHash = r.hash; r.said != c.Text {
-			r.saidHash = Hash(r.said)
+		hash, latin := Hash(c.Text), Latin(c.Text)
+		r := reading{Said: Read(c.Text), hash: hash, saidHash: hash}
+		if latin != c.Text {
+			r.saidHash = Hash(latin)
 		}
-		r.words = words(r.said)
 		return r
 	})
 	return c
@@ -162,8 +181,9 @@ const (
 
 // Matches says why a candidate is what was rejected: "id", "text", "words", "slot",
 // "turns" or [Contains]; "" when it is not. Text reads the rejected text when the hash does
-// not decide; it may return "" when the text cannot be had any more.
-func (s Stone) Matches(c Candidate, text func() string) string {
+// not decide; it returns nil when the text cannot be had any more. Of two texts that were read
+// before and have little in common it looks at a few words.
+func (s *Stone) Matches(c Candidate, text func() *Said) string {
 	if slices.ContainsFunc(c.IDs, func(id string) bool { return slices.Contains(s.IDs, id) }) {
 		return "id"
 	}
@@ -173,34 +193,37 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	if c.read == nil {
 		c = c.Read()
 	}
-	r := c.read()
-	said, b := r.said, r.words
-	if s.TextHash == r.hash || s.TextHash == r.saidHash {
+	b := c.read()
+	if s.TextHash == b.hash || s.TextHash == b.saidHash {
 		return "text"
 	}
-	sized := len(b) >= s.Words-mostSmall && len(b) <= s.Words+mostSmall
-	within := s.Words >= leastContained && len(b) >= s.Words && len(b) <= s.Words+mostAround
+	size := len(b.words)
+	sized := size >= s.Words-mostSmall && size <= s.Words+mostSmall
+	within := s.Words >= leastContained && size >= s.Words && size <= s.Words+mostAround
 	related := s.Slot != "" && s.Slot == c.Slot || s.Session != "" && s.Session == c.Session
-	if small, big := min(s.Words, len(b)), max(s.Words, len(b)); s.Words > 0 && !related && !within && !sized &&
+	if small, big := min(s.Words, size), max(s.Words, size); s.Words > 0 && !related && !within && !sized &&
 		float64(small) < near*float64(big) {
 		return "" // they cannot share as many words as it takes
 	}
-	rejected := Latin(text())
-	if rejected == "" {
+	a := text()
+	if a == nil {
 		return ""
 	}
-	a := words(rejected)
-	like := Jaccard(a, b)
+	least := near
+	if related {
+		least = 0
+	}
+	like, turned := a.like(b.Said, least)
 	switch {
 	case like == 1:
 		return "words" // in another order
-	case within && contains(Normal(said), Normal(rejected)), alike(a, b):
+	case within && contains(b.normal, a.normal), len(a.spelt) > 1 && slices.Equal(a.spelt, b.spelt):
 		return Contains
-	case !compatible(a, b):
+	case like < least || turned || opposed(except(a.words, b.words), except(b.words, a.words)):
 		return ""
 	case like >= near:
 		return "words"
-	case s.Slot != "" && s.Slot == c.Slot && sameValues(a, b):
+	case s.Slot != "" && s.Slot == c.Slot && a.value: // the other one has all its values
 		return "slot"
 	case s.Session != "" && s.Session == c.Session && like >= sibling && overlap(s.Turns, c.Turns):
 		return "turns"
@@ -208,50 +231,27 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	return ""
 }
 
-// alike reports whether two texts have the same words but for small ones, the ends of plurals and the ways to spell
-// some.
-func alike(a, b map[string]bool) bool {
-	said, again := spelt(a), spelt(b)
-	return len(said) > 1 && len(said) == len(again) && Jaccard(said, again) == 1
-}
-
-// spelt are words without small ones, and without what differs between plurals and spellings.
-func spelt(all map[string]bool) map[string]bool {
-	out := map[string]bool{}
-	for w := range all {
-		if !slices.Contains(small(), w) {
-			if utf8.RuneCountInString(w) > 3 {
-				w = strings.TrimSuffix(spellings().Replace(w), "s")
-			}
-			out[w] = true
-		}
-	}
-	return out
-}
-
-var spellings = sync.OnceValue(func() *strings.Replacer {
-	return strings.NewReplacer("our", "or", "ise", "ize", "isa", "iza")
-})
-
 // small are words that say nothing of their own; none turns a sentence round.
-var small = sync.OnceValue(func() []string {
-	return strings.Fields(`a an the is are was were be it its of to in at on for by and that this note der die das
+var small = sync.OnceValue(func() map[string]bool {
+	return words(`a an the is are was were be it its of to in at on for by and that this note der die das
 		den dem ein eine ist sind war von vom im am zu und le la les un une est sont de du des et
 		el los las es son del en y`)
 })
 
 // contains reports whether a text has another one in it, whole words of it.
 func contains(text, part string) bool {
-	for rest := " " + text; ; {
-		i := strings.Index(rest, " "+part)
+	for at := 0; part != ""; at++ {
+		i := strings.Index(text[at:], part)
 		if i < 0 {
 			return false
 		}
-		rest = rest[i+1:]
-		if next, _ := utf8.DecodeRuneInString(rest[len(part):]); !unicode.IsLetter(next) && !unicode.IsDigit(next) {
+		at += i
+		next, _ := utf8.DecodeRuneInString(text[at+len(part):])
+		if (at == 0 || text[at-1] == ' ') && !unicode.IsLetter(next) && !unicode.IsDigit(next) {
 			return true
 		}
 	}
+	return false
 }
 
 func overlap(a, b []int) bool {
@@ -262,7 +262,10 @@ func overlap(a, b []int) bool {
 // number, a version, a path, an address, a name.
 func words(text string) map[string]bool {
 	out := map[string]bool{}
-	for line := range strings.Lines(link().ReplaceAllString(visible(text), "$1")) {
+	if text = visible(text); strings.Contains(text, "](") {
+		text = link().ReplaceAllString(text, "$1")
+	}
+	for line := range strings.Lines(text) {
 		start := true // of a sentence, where a capital letter says nothing
 		for _, w := range strings.Fields(line[len(marker().FindString(line)):]) {
 			ends := strings.ContainsAny(w[len(w)-1:], ".!?:")
@@ -270,7 +273,7 @@ func words(text string) map[string]bool {
 				return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '#' && r != '%'
 			})
 			for _, part := range unspaced(w) {
-				folded := cases.Fold().String(part)
+				folded := fold(part)
 				out[folded] = out[folded] || isValue(part, start)
 			}
 			start = ends
@@ -306,7 +309,8 @@ func unspaced(w string) []string {
 }
 
 func ideographic(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
+	return r > unicode.MaxLatin1 &&
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
 }
 
 func isValue(w string, start bool) bool {
@@ -335,47 +339,19 @@ func Jaccard(a, b map[string]bool) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-func sameValues(a, b map[string]bool) bool {
-	n := 0
-	for w, value := range a {
-		if !value {
-			continue
-		}
-		if _, ok := b[w]; !ok {
-			return false
-		}
-		n++
-	}
-	return n > 0
-}
-
-// compatible is the guard: two texts that differ in a value, in a negation or by
-// a pair of opposites say different things, however many words they share.
-func compatible(a, b map[string]bool) bool {
-	onlyA, onlyB := except(a, b), except(b, a)
-	for _, w := range slices.Concat(onlyA, onlyB) {
-		if a[w] || b[w] || negates(w) {
-			return false
-		}
+// opposed reports whether two texts have the words of a pair of opposites, one each.
+func opposed(onlyA, onlyB []word) bool {
+	has := func(all []word, fold string) bool {
+		return slices.ContainsFunc(all, func(w word) bool { return w.fold == fold })
 	}
 	for _, pair := range opposites() {
 		for i := range pair {
-			if slices.Contains(onlyA, pair[i]) && slices.Contains(onlyB, pair[1-i]) {
-				return false
+			if has(onlyA, pair[i]) && has(onlyB, pair[1-i]) {
+				return true
 			}
 		}
 	}
-	return true
-}
-
-func except(a, b map[string]bool) []string {
-	var out []string
-	for w := range a {
-		if _, ok := b[w]; !ok {
-			out = append(out, w)
-		}
-	}
-	return out
+	return false
 }
 
 // negates knows the usual words of a few languages; a contraction ends in n't.

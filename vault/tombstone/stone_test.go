@@ -42,7 +42,7 @@ func TestMatches(t *testing.T) {
 		{"another direction", "Flies to Berlin on Monday.", "Flies from Berlin on Monday.", ""},
 	} {
 		s := Stone{Action: Undo, TextHash: Hash(c.rejected)}
-		if got := s.Matches(Candidate{Text: c.text}, func() string { return c.rejected }); got != c.want {
+		if got := s.Matches(Candidate{Text: c.text}, func() *Said { return Read(c.rejected) }); got != c.want {
 			t.Errorf("%s: %q against %q: %q, want %q", c.name, c.text, c.rejected, got, c.want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestMatchesByIDTurnsAndSlot(t *testing.T) {
 	t.Parallel()
 	const said = "The user prefers tea over coffee in the afternoon"
 	s := Stone{Action: Undo, IDs: []string{"01jd7q8r5t9v3x6y2z4a7c0e1f"}, TextHash: Hash(said), Session: "s1", Turns: []int{3, 4}, Slot: "user.port"}
-	text := func() string { return said }
+	text := func() *Said { return Read(said) }
 	again := "In the afternoon the user likes tea more than coffee"
 	for _, c := range []struct {
 		name string
@@ -71,8 +71,9 @@ func TestMatchesByIDTurnsAndSlot(t *testing.T) {
 		}
 	}
 	port := Stone{TextHash: Hash("The server listens on port 8080"), Slot: "server.port"}
+	listens := func() *Said { return Read("The server listens on port 8080") }
 	for text, want := range map[string]string{"It is reachable through 8080": "slot", "It is reachable through 8081": ""} {
-		if got := port.Matches(Candidate{Text: text, Slot: "server.port"}, func() string { return "The server listens on port 8080" }); got != want {
+		if got := port.Matches(Candidate{Text: text, Slot: "server.port"}, listens); got != want {
 			t.Errorf("slot: %q: %q, want %q", text, got, want)
 		}
 	}
@@ -86,7 +87,8 @@ func TestATextThatIsOnlySimilarIsNotTheRejectedOne(t *testing.T) {
 	if like := Jaccard(words(rejected), words(other)); like < 0.75 || like >= 0.85 {
 		t.Fatalf("likeness is %.3f: the pair tests nothing", like)
 	}
-	got := Of(Undo, rejected).Matches(Candidate{Text: other}, func() string { return rejected })
+	s := Of(Undo, rejected)
+	got := s.Matches(Candidate{Text: other}, func() *Said { return Read(rejected) })
 	if got != "" {
 		t.Errorf("%q is taken for the rejected one by %q", other, got)
 	}
@@ -96,7 +98,7 @@ func TestATextThatIsOnlySimilarIsNotTheRejectedOne(t *testing.T) {
 // repository still knows it by its hash.
 func TestMatchesWithoutTheText(t *testing.T) {
 	t.Parallel()
-	none := func() string { return "" }
+	none := func() *Said { return nil }
 	purged := Stone{Action: Purge, IDs: []string{"01jd7q8r5t9v3x6y2z4a7c0e1f"}}
 	if got := purged.Matches(Candidate{Text: "secret"}, none); got != "" {
 		t.Errorf("purged by text: %q", got)
