@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"stet/markdown"
 	"stet/vault"
@@ -130,12 +131,12 @@ func (g *Graph) filter(want func(Edge) bool) (out []Edge) {
 	return out
 }
 
-// A surveyed vault is its files with the names and links in them.
+// A surveyed vault is its files with the names and links in them. Only a wiki link asks what files are called:
+// where none stands, the names of no file are read.
 type surveyed struct {
-	files   []vault.Path
-	called  names
-	private map[vault.Path]bool
-	links   [][]markdown.Link // of files[i]
+	files  []vault.Path
+	called names
+	links  [][]markdown.Link // of files[i]
 }
 
 // below reports whether a folder holds any of the files.
@@ -150,29 +151,31 @@ func survey(ctx context.Context, v *vault.Vault) (*surveyed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &surveyed{called: names{}, private: map[vault.Path]bool{}, links: make([][]markdown.Link, len(listed))}
-	called, private := make([][]string, len(listed)), make([]bool, len(listed))
+	s := &surveyed{called: names{}, links: make([][]markdown.Link, len(listed))}
 	for _, f := range listed {
 		s.files = append(s.files, f.Path)
 	}
-	var wg sync.WaitGroup
+	called, named := make([][]string, len(listed)), make([]bool, len(listed))
+	var wiki atomic.Bool // a wiki link was seen
 	var alone sync.Mutex // a large file takes a hundred times its size while it is read
 	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < len(listed) && ctx.Err() == nil; i += workers {
-				if p := s.files[i]; p.IsMarkdown() {
-					called[i], s.links[i], private[i] = look(v, p, &alone)
+	for again := true; again; { // the second time those files that were read before the first wiki link
+		var wg sync.WaitGroup
+		before := wiki.Load()
+		for w := range workers {
+			wg.Go(func() {
+				for i := w; i < len(listed) && ctx.Err() == nil; i += workers {
+					if p := s.files[i]; p.IsMarkdown() && !named[i] {
+						s.links[i], called[i], named[i] = look(v, p, &alone, &wiki)
+					}
 				}
-			}
-		})
+			})
+		}
+		wg.Wait()
+		again = wiki.Load() && !before
 	}
-	wg.Wait()
 	for i, p := range s.files {
 		s.called[p] = called[i]
-		if private[i] {
-			s.private[p] = true
-		}
 	}
 	return s, context.Cause(ctx)
 }
@@ -180,10 +183,12 @@ func survey(ctx context.Context, v *vault.Vault) (*surveyed, error) {
 // largeFile is the size from which a file is read while no other such is.
 const largeFile = 1 << 17
 
-func look(v *vault.Vault, p vault.Path, alone *sync.Mutex) (called []string, links []markdown.Link, private bool) {
+// look reads a file, and its names once a wiki link was seen.
+func look(v *vault.Vault, p vault.Path, alone *sync.Mutex, wiki *atomic.Bool,
+) (links []markdown.Link, called []string, named bool) {
 	data, _, err := v.ReadFile(p)
 	if err != nil {
-		return nil, nil, false
+		return nil, nil, true
 	}
 	if len(data) >= largeFile {
 		alone.Lock()
@@ -194,7 +199,24 @@ func look(v *vault.Vault, p vault.Path, alone *sync.Mutex) (called []string, lin
 	if isSource(p) {
 		links = d.Links()
 	}
-	return namesIn(d), links, d.Private()
+	if slices.ContainsFunc(links, isWiki) {
+		wiki.Store(true)
+	}
+	if wiki.Load() {
+		return links, namesIn(d), true
+	}
+	return links, nil, false
+}
+
+func isWiki(l markdown.Link) bool { return l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed }
+
+// document is the Markdown at p; what cannot be read is empty.
+func document(v *vault.Vault, p vault.Path) *markdown.Document {
+	var data []byte
+	if p.IsMarkdown() {
+		data, _, _ = v.ReadFile(p)
+	}
+	return markdown.Parse(data)
 }
 
 // namesIn are what a file calls itself.
@@ -261,7 +283,7 @@ func (t *table) attachment(
 	from vault.Path, l markdown.Link, to Target, attached func() map[string][]vault.Path,
 ) (Target, bool) {
 	written := to.Path
-	wiki := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed
+	wiki := isWiki(l)
 	if wiki {
 		written = vault.Path(strings.TrimPrefix(l.Target, "/"))
 		if strings.HasPrefix(l.Target, "./") || strings.HasPrefix(l.Target, "../") {

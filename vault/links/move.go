@@ -216,7 +216,7 @@ func (m *mover) name(s *surveyed) error {
 	folder := vault.Path(strings.TrimSuffix("memories"+m.r.Scope, "/"))
 	for _, p := range s.files {
 		if rest, below := strings.CutPrefix(string(p), string(folder)+"/"); below && m.r.Scope != "" {
-			if err := m.place(p, s.called[p], path.Join(string(m.r.To), path.Dir(rest))); err != nil {
+			if err := m.place(p, namesIn(document(m.v, p)), path.Join(string(m.r.To), path.Dir(rest))); err != nil {
 				return err
 			}
 		}

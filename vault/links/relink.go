@@ -128,7 +128,7 @@ func (m *mover) leave(p vault.Path) (data []byte, why string) {
 // are Markdown links of a moved file: they go on naming the same place.
 func (m *mover) broken(p vault.Path, l markdown.Link, before, after *table) (Target, bool) {
 	was := before.resolve(p, l)
-	wiki := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed
+	wiki := isWiki(l)
 	at := m.moved(p)
 	if was.State == Self || was.Path == "" || at == p && !was.leads() || wiki && !was.leads() {
 		return was, false
@@ -141,9 +141,9 @@ func (m *mover) broken(p vault.Path, l markdown.Link, before, after *table) (Tar
 // first, and why none of them may do. Where p is not private a private file is named by its id alone: whoever reads p
 // knows its old name, and not the new one.
 func (m *mover) candidates(p vault.Path, l markdown.Link, was vault.Path, want Target) (names []string, why string) {
-	if m.s.private[was] && !m.s.private[p] && want.Path != was {
+	if want.Path != was && document(m.v, was).Private() && !document(m.v, p).Private() {
 		for _, name := range m.s.called[was] {
-			if vault.IsID(name) && (l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed) {
+			if vault.IsID(name) && isWiki(l) {
 				names = append(names, name)
 			}
 		}
@@ -164,7 +164,7 @@ func candidates(at vault.Path, l markdown.Link, want Target) []string {
 		short = to // the extension was written out
 	}
 	near := relativeTo(at.Dir(), short)
-	if l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed {
+	if isWiki(l) {
 		switch {
 		case strings.HasPrefix(l.Target, "./") || strings.HasPrefix(l.Target, "../"):
 			if !strings.HasPrefix(near, "../") {

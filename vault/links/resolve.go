@@ -102,7 +102,7 @@ func (t *table) resolve(from vault.Path, l markdown.Link) Target {
 		return Target{Path: from, State: Self}
 	}
 	t.fillPaths()
-	if l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed {
+	if isWiki(l) {
 		return t.wiki(from, l.Target)
 	}
 	return t.relative(from, l.Target)
