@@ -22,7 +22,7 @@ import (
 // field is left as it is.
 type Patch struct {
 	Text             *string // the new body
-	Append           *string // a paragraph added to the end
+	Append           *string // a paragraph added to the end, or an item to a list there
 	Title            *string // "" removes it
 	Kind             *string
 	Scope            *string // moves the file; links to it are left alone (vault/links moves them along)
@@ -233,7 +233,11 @@ func (p Patch) edit(at Path, doc *markdown.Document) error {
 		if strings.Contains(string(doc.Body()), "\r\n") {
 			eol = "\r\n"
 		}
-		doc.SetBody([]byte(body + eol + eol + strings.TrimRight(*p.Append, "\r\n") + eol))
+		gap, text := eol+eol, strings.TrimRight(*p.Append, "\r\n")
+		if lastItem(body) != "" && item().MatchString(text) {
+			gap = eol
+		}
+		doc.SetBody([]byte(body + gap + text + eol))
 	}
 	errs = append(errs, setText(doc, "title", p.Title), setText(doc, "kind", p.Kind))
 	if f := p.Importance; f != nil {
