@@ -142,7 +142,9 @@ func (p Patch) Tag(at Path, doc *markdown.Document) error {
 	var errs []error
 	for _, key := range []string{"categories", "tags"} {
 		have := metaList(doc, key)
-		want := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return slices.Contains(p.RemoveCategories, s) })
+		want := slices.DeleteFunc(slices.Clone(have), func(s string) bool {
+			return slices.Contains(p.RemoveCategories, s)
+		})
 		if key == to {
 			want = cleanList(append(want, p.AddCategories...))
 		}

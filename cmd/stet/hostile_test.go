@@ -260,7 +260,8 @@ edit memories/a-new-memory.md|update memories/a-new-memory.md --append x|update 
 move memories/a-new-memory.md ../outside/x.md|move memories/a-new-memory.md memories/linked/x.md|move memories/a-new-memory.md memories/moved.md
 links|links --json|links --dead|links --back MEMORY.md|links --orphans
 encode|encode --all|encode --rule same-text --json
-pin memories/moved.md|unpin memories/moved.md|new fact A title|new ../../outside/x A title
+pin memories/moved.md|unpin memories/moved.md
+new fact A title|new ../../outside/x A title|new --in ../../outside A title
 profile|profile add The person likes tea.|core|core add The server is called Ada.|core --json
 skill|skill list --json|skill list --archived|skill lint
 skill new ../../outside --description x|skill new n --category ../x --description x|skill use evil|skill pin evil

@@ -153,6 +153,7 @@ func policyCells() []policyCell {
 		{`watch`, "-", "x"},
 		{`bench ../none`, "n", "n"},
 		{`new decision Note`, "w", "w"},
+		{`new --in . A_note`, "w", "w"},
 		{`init ../below`, "r", "r"},
 	}
 }

@@ -199,6 +199,7 @@ func secretArgs() map[string][]string {
 		},
 		"remember":                {"My_quarz_pay_is_high. --dry-run", "Supper_is_at_seven."},
 		"new":                     {"Note --dry-run"},
+		"new --in":                {". Note --dry-run", ". new --dry-run", "memories/quarz Note --dry-run"},
 		"profile add":             {"quarz --dry-run", "quarz"},
 		"core add":                {"The_port_is_8080."},
 		"observe":                 {"--session s9 --role user Hello"},
