@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -62,6 +63,7 @@ type Found struct {
 	Hits      []Hit         `json:"hits"`
 	Sessions  []Hit         `json:"sessions"`            // the best message of a few conversations
 	Operators []string      `json:"operators,omitempty"` // the parts of the query that were not read as words
+	Deleted   []vault.Path  `json:"deleted,omitempty"`   // files that had the words, where none has them now
 	Warnings  []string      `json:"-"`
 	Took      time.Duration `json:"-"`
 }
@@ -144,13 +146,39 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 		if found.Hits, err = a.heirs(ctx, x, o.Query); err != nil {
 			return nil, err
 		}
-		found.Total = len(found.Hits)
+		if found.Total = len(found.Hits); found.Total == 0 && err == nil && a.o.Agent == "" {
+			found.Deleted, err = a.lostWith(ctx, o.Text)
+		}
 	}
 	a.shortenHits(found.Hits, found.Sessions)
 	if o.Labels || a.o.Agent != "" {
 		err = errors.Join(a.labelHits(ctx, found.Hits), a.labelHits(ctx, found.Sessions))
 	}
 	return found, err
+}
+
+// lostWith are the deleted files that have all the words of a text in them or in their names, at most a few.
+func (a *App) lostWith(ctx context.Context, text string) (out []vault.Path, err error) {
+	const most = 3
+	words := strings.Fields(markdown.Fold(text))
+	for l, err := range lineage.LostFiles(ctx, a.v, a.exists) {
+		if err != nil || len(out) == most {
+			return out, err
+		}
+		snap, err := a.v.History().View(ctx, string(l.At))
+		if err != nil {
+			return out, err
+		}
+		data, _, err := snap.Read(l.Path)
+		if err != nil {
+			return out, err
+		}
+		has := markdown.Fold(string(l.Path) + "\n" + string(data))
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(has, w) }) {
+			out = append(out, l.Path)
+		}
+	}
+	return out, nil
 }
 
 // heirs are the memories that took the place of those which a query finds, where it finds no others: of "where do I
@@ -309,7 +337,11 @@ func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, 
 	}
 	m, err := a.v.Resolve(ctx, ref)
 	if errors.Is(err, vault.ErrNotFound) {
-		return a.readPath(ref, err)
+		file, data, perr := a.readPath(ref, err)
+		if none, ok := errors.AsType[*vault.NotFoundError](perr); ok && len(none.Near) == 0 && a.o.Agent == "" {
+			perr = cmp.Or(a.gone(ctx, ref, true), perr)
+		}
+		return file, data, perr
 	}
 	if err != nil {
 		return m, nil, err

@@ -15,6 +15,7 @@ import (
 	"stet/templates"
 	"stet/vault"
 	"stet/vault/guard"
+	"stet/vault/lineage"
 	"stet/vault/links"
 )
 
@@ -215,7 +216,7 @@ func (a *App) named(ctx context.Context, ref string) (vault.Memory, error) {
 	if !errors.As(err, &none) || a.o.Agent != "" {
 		return m, err
 	}
-	if err := a.gone(ctx, ref); err != nil {
+	if err := a.gone(ctx, ref, false); err != nil {
 		return vault.Memory{}, err
 	}
 	if len(none.Words) == 1 {
@@ -225,20 +226,21 @@ func (a *App) named(ctx context.Context, ref string) (vault.Memory, error) {
 }
 
 // gone fails with a [vault.NotFoundError] where ref is the name of a file that HEAD has and the disk has not: it
-// means that one, and no other of whose name it is a part. Cost: the trees of HEAD.
-func (a *App) gone(ctx context.Context, ref string) error {
-	head, err := a.v.History().View(ctx, "")
-	if err != nil {
-		return err
-	}
-	for p, err := range head.Files() {
-		if err != nil {
+// means that one, and no other of whose name it is a part. With ever it may be one that newer commits deleted.
+func (a *App) gone(ctx context.Context, ref string, ever bool) error {
+	asked := markdown.Fold(ref)
+	for l, err := range lineage.LostFiles(ctx, a.v, a.exists) {
+		if err != nil || l.Rev != "" && !ever {
 			return err
 		}
-		name, asked := markdown.Fold(p.Base()), markdown.Fold(ref)
-		if (name == asked || name == asked+".md") && !a.exists(p) {
+		name := markdown.Fold(l.Path.Base())
+		if name == asked || name == asked+".md" || ever && markdown.Fold(string(l.Path)) == asked {
+			how := "removed by hand"
+			if l.Rev != "" {
+				how = "deleted in " + l.Rev.Short()
+			}
 			return vault.WithHint(&vault.NotFoundError{Ref: ref},
-				"%s was removed by hand; \"stet restore %s\" brings it back", p, templates.Quote(p))
+				"%s was %s; \"stet restore %s\" brings it back", l.Path, how, templates.Quote(l.Path))
 		}
 	}
 	return nil
@@ -276,7 +278,7 @@ func (a *App) Named(ctx context.Context, word string) (Naming, error) {
 	if _, _, entry := cutAddress("-#" + word); entry {
 		return Naming{}, nil
 	}
-	if err := a.gone(ctx, ref); err != nil {
+	if err := a.gone(ctx, ref, false); err != nil {
 		return Naming{}, err
 	}
 	if len(none.Words) > 0 {

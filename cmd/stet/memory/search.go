@@ -12,6 +12,7 @@ import (
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/index"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -133,6 +134,9 @@ func showFound(e *console.Env, in *console.Input, found *agent.Found, layout *te
 	}
 	if len(found.Hits)+len(found.Sessions) == 0 {
 		e.Note("no hits for %q", found.Query)
+		for _, p := range found.Deleted {
+			e.Note("%s, which was deleted, has these words: \"stet restore %s\" brings it back", p, templates.Quote(p))
+		}
 	}
 	err := e.Show(found, func(p *console.Printer) {
 		if layout != nil {
