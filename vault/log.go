@@ -105,7 +105,7 @@ type LogOptions struct {
 func (h *History) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		from, err := h.v.store.Resolve(o.Rev)
-		if o.Op != "" {
+		if o.Op = o.Op.meant(); o.Op != "" {
 			err = errors.Join(err, o.Op.check())
 		}
 		if err != nil {

@@ -98,6 +98,14 @@ func (o Op) known() operation {
 	return operation{op: o, undone: later, settled: later, states: later}
 }
 
+// meant is the operation that a person means who types its name, or another word for forget.
+func (o Op) meant() Op {
+	if o == "delete" || o == "remove" {
+		return OpForget
+	}
+	return o
+}
+
 // check refuses the name of no operation.
 func (o Op) check() error {
 	var names []string

@@ -343,7 +343,8 @@ func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, er
 			return nil
 		case ClassArchive:
 			return WithHint(fmt.Errorf("forget %q: %w: it is in the archive already", m.Path, ErrInvalid),
-				"\"stet restore %[1]s\" brings it back, \"stet forget --purge %[1]s\" removes it for good", templates.Quote(m.Path))
+				"\"stet restore %[1]s\" brings it back, \"stet forget --purge %[1]s\" removes it for good",
+				templates.Quote(m.Path))
 		}
 		return WithHint(fmt.Errorf("forget %q: %w: it is a %s file", m.Path, ErrRefused, m.Class),
 			"edit it, or remove it by hand")

@@ -37,12 +37,22 @@ type Talk struct {
 }
 
 // Read finds the conversation that ref names, open or sealed. Of one that is
-// both, the sealed part comes first; a ref that names a sealed one means no other.
-// It fails with [session.ErrUnknownSession] or a [vault.AmbiguousError].
+// both, the sealed part comes first; a ref that names a sealed one means no other. The user may name it by a part
+// of its title that no other has. It fails with [session.ErrUnknownSession] or a [vault.AmbiguousError].
 func Read(ctx context.Context, v *vault.Vault, ref string) (*Talk, error) {
 	k, data, err := session.Find(ctx, v, ref)
 	if errors.Is(err, session.ErrUnknownSession) {
-		return readOpen(v, ref)
+		open, oerr := readOpen(v, ref)
+		if !errors.Is(oerr, session.ErrUnknownSession) || v != v.Whole() {
+			return open, oerr
+		}
+		if k, err = session.Titled(ctx, v, ref); err != nil {
+			return nil, err
+		}
+		if k.Path == "" {
+			return readOpen(v, k.ID)
+		}
+		data, _, err = v.ReadFile(k.Path)
 	}
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func logCommand() *console.Command {
 			console.Number("limit n", "at most `N` commits, 0 for all", 20),
 			console.Bool("patch p", "with the diff of each commit"),
 			console.Bool("changes", "with the changed paths of each commit"),
-			console.Text("op", "only the `OPERATION` remember, update, forget, adopt, revert, ..."),
+			console.Text("op", "only the `OPERATION` remember, update, forget (or delete), adopt, revert, ..."),
 			console.Text("actor", "only what the `ACTOR` user, agent, ... did"),
 			console.Text("session", "only the session `ID`"),
 			console.Text("since", "only at or after `TIME`: 2026-01-31, monday, 7d, \"2 weeks ago\""),

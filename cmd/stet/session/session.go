@@ -27,7 +27,7 @@ func sessionCommand() *console.Command {
 		Args:    sessionArgs, MinArgs: 1, MaxArgs: -1,
 		Verbs: []console.Verb{
 			{Name: "list", Flags: "limit open agent project since until", Run: runList},
-			{Name: "show", Args: "ID", Min: 1, Max: 1, Flags: "from to around budget all", Run: runShow},
+			{Name: "show", Args: "ID|TITLE", Min: 1, Max: 1, Flags: "from to around budget all", Run: runShow},
 			{Name: "search", Args: "[QUERY...]", Max: -1, Run: runSearch,
 				Flags: "limit in agent project role since until budget matches summarise all"},
 			{Name: "fix", Args: "ERROR...", Min: 1, Max: -1, Flags: "limit agent project", Run: runFix},
