@@ -252,8 +252,7 @@ type Naming struct {
 	// Candidates are all that the word may mean where it names none by itself, or several, with path, id and title
 	// alone; none where it means nothing known.
 	Candidates []vault.Memory
-	// Part says that the word is but a part of their names, Words that it is whole words of these.
-	Part, Words bool
+	Words      bool // the word is whole words of their names
 }
 
 // Named is what a word names, also as a part of a name, an address of an entry of a notebook apart. An agent names
@@ -282,9 +281,9 @@ func (a *App) Named(ctx context.Context, word string) (Naming, error) {
 		return Naming{}, err
 	}
 	if len(none.Words) > 0 {
-		return Naming{Candidates: none.Words, Part: true, Words: true}, nil
+		return Naming{Candidates: none.Words, Words: true}, nil
 	}
-	return Naming{Candidates: none.Parts, Part: len(none.Parts) > 0}, nil
+	return Naming{Candidates: none.Parts}, nil
 }
 
 // refs is [App.ref] of each.

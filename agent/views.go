@@ -261,7 +261,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // written, and those of ids itself: for an agent without what it is not given, whose ids make no end longer. Where
 // there is no index they are compared with each other, and are longer. Cost: one look at each record of the index.
 func (a *App) Shorts(ids []string) map[string]string {
-	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" })
 	if len(ids) == 0 {
 		return nil
 	}
