@@ -102,7 +102,9 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 func (a *App) attest(ctx context.Context, by Write, w *vault.Writer, notes ...vault.Note) error {
 	var own []string
 	for _, n := range notes {
+		id, _ := vault.SourceTurns(n.Source)
 		switch {
+		case by.Agent != "" && id == "": // it names no turn
 		case len(guard.Injections([]byte(n.Text))) == 0:
 		case by.Agent != "":
 			said, err := cite.Said(ctx, a.v, n.Source, n.Text)

@@ -21,11 +21,13 @@ func (t *Tx) unflag(ctx context.Context) error {
 	}
 	var before, after []Memory
 	for p := range t.tx.Staged() {
-		if ClassOf(p) != ClassMemory {
-			continue
-		}
-		if was := t.tx.Touched()[p].Disk; was.Exists {
+		if was := t.tx.Touched()[p].Disk; was.Exists && ClassOf(p) == ClassMemory {
 			before = append(before, ReadMemory(p, was.Data))
+		}
+	}
+	for p := range t.tx.Staged() {
+		if len(before) == 0 || ClassOf(p) != ClassMemory {
+			continue
 		}
 		if data, hash, err := t.Read(p); err != nil {
 			return err

@@ -139,19 +139,23 @@ func ReadMemory(p Path, data []byte) Memory {
 	if m.Class.tagged() {
 		m.Tags = d.Tags()
 	}
-	if err := d.FrontMatterError(); err != nil {
-		m.Problem = err.Error()
-		return m
-	}
-	for _, f := range fields() {
-		if v, ok := d.Meta(f.key); ok && f.read != nil {
-			f.read(&m, v)
-		}
-	}
-	if !m.Class.tagged() {
+	if m.readFront(d); m.Problem == "" && !m.Class.tagged() {
 		m.Tags = m.Categories
 	}
 	return m
+}
+
+// readFront takes what the keys of the front matter say.
+func (m *Memory) readFront(d *markdown.Document) {
+	if err := d.FrontMatterError(); err != nil {
+		m.Problem = err.Error()
+		return
+	}
+	for _, f := range fields() {
+		if v, ok := d.Meta(f.key); ok && f.read != nil {
+			f.read(m, v)
+		}
+	}
 }
 
 // slugOf is the file name without its extension.

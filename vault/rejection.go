@@ -265,7 +265,8 @@ func (r *rejections) candidate(g *store.Group, p Path, data []byte, earlier []st
 			before = r.t.before(m[0], earlier) // what comes out of the archive is said anew
 		}
 	}
-	m := ReadMemory(p, data)
+	var m Memory
+	m.readFront(markdown.Parse(data))
 	c := tombstone.Candidate{Text: tombstone.Added(before, data)}
 	if from, hash, ok := notebookSource(m.Source); ok && before == nil {
 		after := g.Files[from].Data

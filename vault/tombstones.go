@@ -233,7 +233,8 @@ func (h *History) Rejections() (func(until time.Time, before, after []byte) []to
 		}
 		for _, f := range files {
 			for _, p := range f.parts {
-				if !p.Ignored && !p.At.After(until) && p.Matches(c, func() *tombstone.Said { return r.text(&p.Stone) }) != "" {
+				rejected := func() *tombstone.Said { return r.text(&p.Stone) }
+				if !p.Ignored && !p.At.After(until) && p.Matches(c, rejected) != "" {
 					out = append(out, p.Stone)
 				}
 			}
