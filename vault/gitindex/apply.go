@@ -50,7 +50,15 @@ type plan struct {
 //
 // Cost: one copy and one SHA-1 of the file; allocations grow with the number of
 // edits, not of entries.
-func (f *File) Apply(edits []Edit) ([]byte, error) {
+func (f *File) Apply(edits []Edit) ([]byte, error) { return f.ApplyTo(edits, [hashSize]byte{}, nil) }
+
+// ApplyTo is [File.Apply] where the index is then to hold the tree root, as after a commit. The cache-tree of the new
+// index says so of each folder of which it is true: without it git and Diff read the trees of all folders above an
+// edit, until git commits. read returns the items of a tree in git's order; where it fails, the edits invalidate what
+// they touch, as in Apply.
+func (f *File) ApplyTo(
+	edits []Edit, root [hashSize]byte, read func([hashSize]byte) ([]TreeItem, error),
+) ([]byte, error) {
 	p, err := f.plan(edits)
 	if err != nil {
 		return nil, err
@@ -79,6 +87,12 @@ func (f *File) Apply(edits []Edit) ([]byte, error) {
 		}
 	}
 	out = f.appendSpan(out, from, f.Len())
+	if next := (&File{b: out, version: f.version, tree: tree}); read != nil && next.scanEntries(len(out)) == nil {
+		d := differ{f: next, read: read, known: next.cached()}
+		if all, _, err := d.trees("", "", root, 0, next.Len()); err == nil {
+			tree = all
+		}
+	}
 	out = appendExtension(out, "TREE", tree)
 	out = appendExtension(out, "REUC", f.undo)
 	var trailer [hashSize]byte

@@ -11,11 +11,12 @@ import (
 //
 // A valid node (count >= 0) says: the count entries below are exactly tree id, and
 // each directory below has a valid node. An edit makes all nodes above it invalid, as
-// git's own edits do; git computes them anew with its next commit.
+// git's own edits do; git computes them anew with its next commit, [File.ApplyTo] at once.
 type cacheNode struct {
 	name            []byte
 	count, subtrees int
 	id              []byte
+	whole           []byte // it and all nodes below it; set by [File.cached]
 }
 
 // readNode cuts one node off b.
@@ -89,6 +90,56 @@ func invalidate(b []byte, dir string, edited map[string]bool) (out, rest []byte,
 	out = append(strconv.AppendInt(out, int64(n.count), 10), ' ')
 	out = append(strconv.AppendInt(out, int64(subtrees), 10), '\n')
 	return append(append(out, n.id...), below...), rest, true
+}
+
+// trees is the cache-tree of an index of which the folder dir, the entries lo to hi, is to hold the tree id. Nodes are
+// valid where it does; of folders for which the cache-tree that f has says so already, no tree is read.
+func (d *differ) trees(dir, name string, id [hashSize]byte, lo, hi int) (out []byte, valid bool, err error) {
+	if n, ok := d.known[dir]; ok && n.count == hi-lo && string(n.id) == string(id[:]) {
+		return n.whole, true, nil
+	}
+	items, err := d.read(id)
+	if err != nil {
+		return nil, false, err
+	}
+	count, subtrees, valid := hi-lo, 0, true
+	var below []byte
+	for _, item := range items {
+		path := join(dir, item.Name)
+		if item.Mode != modeDir {
+			if valid = valid && lo < hi && d.f.holds(lo, path, item); valid {
+				lo++
+			}
+			continue
+		}
+		from, to := d.upTo(path+"/", lo, hi), d.upTo(path+"0", lo, hi) // '0' follows '/'
+		valid = valid && from == lo
+		if lo = to; from == to {
+			valid = false // git knows no empty folders
+			continue
+		}
+		sub, whole, err := d.trees(path, item.Name, item.Hash, from, to)
+		if err != nil {
+			return nil, false, err
+		}
+		below, subtrees, valid = append(below, sub...), subtrees+1, valid && whole
+	}
+	if valid = valid && lo == hi; !valid {
+		count = -1
+	}
+	out = append(append(out, name...), 0)
+	out = append(strconv.AppendInt(out, int64(count), 10), ' ')
+	out = append(strconv.AppendInt(out, int64(subtrees), 10), '\n')
+	if valid {
+		out = append(out, id[:]...)
+	}
+	return append(out, below...), valid, nil
+}
+
+// holds reports that entry i is what a tree holds under that path.
+func (f *File) holds(i int, path string, item TreeItem) bool {
+	e := f.bare(i)
+	return string(f.name(i)) == path && e.Stage == 0 && !e.IntentToAdd && e.Mode == item.Mode && e.Hash == item.Hash
 }
 
 func join(dir, name string) string {

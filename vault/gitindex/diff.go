@@ -72,16 +72,17 @@ func (f *File) cached() map[string]cacheNode {
 		if !ok {
 			return false
 		}
+		from := rest
 		if rest = r; !top {
 			dir = join(dir, string(n.name))
-		}
-		if n.count >= 0 {
-			out[dir] = n
 		}
 		for range n.subtrees {
 			if !walk(dir, false) {
 				return false
 			}
+		}
+		if n.whole = from[:len(from)-len(rest)]; n.count >= 0 {
+			out[dir] = n
 		}
 		return true
 	}

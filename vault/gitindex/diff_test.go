@@ -17,20 +17,7 @@ import (
 // returns how many trees it read.
 func (r *repo) checkDiff(dir string) (reads int) {
 	r.t.Helper()
-	read := func(h [20]byte) (items []gitindex.TreeItem, err error) {
-		reads++
-		for line := range strings.SplitSeq(r.git("ls-tree", "-z", fmt.Sprintf("%x", h)), "\x00") {
-			if head, name, ok := strings.Cut(line, "\t"); ok {
-				var mode uint32
-				f := strings.Fields(head)
-				if _, err := fmt.Sscanf(f[0], "%o", &mode); err != nil {
-					r.t.Fatal(err)
-				}
-				items = append(items, gitindex.TreeItem{Name: name, Mode: mode, Hash: id(r.t, f[2])})
-			}
-		}
-		return items, nil
-	}
+	read := func(h [20]byte) ([]gitindex.TreeItem, error) { reads++; return r.items(h) }
 	args := []string{"diff-index", "--cached", "--no-renames", "--raw", "-z", "--no-abbrev", "HEAD", "--", dir}
 	if dir == "" {
 		args = args[:len(args)-1]
@@ -59,6 +46,21 @@ func (r *repo) checkDiff(dir string) (reads int) {
 		r.t.Fatalf("differences below %q:\n%q\ngit has\n%q", dir, got, want)
 	}
 	return reads
+}
+
+// items reads a tree.
+func (r *repo) items(h [20]byte) (items []gitindex.TreeItem, err error) {
+	for line := range strings.SplitSeq(r.git("ls-tree", "-z", fmt.Sprintf("%x", h)), "\x00") {
+		if head, name, ok := strings.Cut(line, "\t"); ok {
+			var mode uint32
+			f := strings.Fields(head)
+			if _, err := fmt.Sscanf(f[0], "%o", &mode); err != nil {
+				r.t.Fatal(err)
+			}
+			items = append(items, gitindex.TreeItem{Name: name, Mode: mode, Hash: id(r.t, f[2])})
+		}
+	}
+	return items, nil
 }
 
 func TestDiffIsGitsOwn(t *testing.T) {

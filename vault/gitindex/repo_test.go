@@ -25,6 +25,8 @@ type repo struct {
 	dir string
 	rnd *rand.Rand
 	n   int
+	// to says that Apply is told which tree the index is to hold then.
+	to bool
 }
 
 func newRepo(t *testing.T, seed uint64) *repo {
@@ -35,7 +37,7 @@ func newRepo(t *testing.T, seed uint64) *repo {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: no git binary, nothing was compared with git")
 	}
-	r := &repo{t: t, dir: t.TempDir(), rnd: rand.New(rand.NewPCG(seed, 7))}
+	r := &repo{t: t, dir: t.TempDir(), rnd: rand.New(rand.NewPCG(seed, 7)), to: seed%3 == 0}
 	r.git("init", "-q", "-b", "main")
 	r.git("config", "gc.auto", "0")
 	return r
@@ -219,6 +221,9 @@ func (r *repo) commit(keep ...string) {
 func (r *repo) apply(edits []gitindex.Edit) {
 	r.t.Helper()
 	b, err := r.index().Apply(edits)
+	if r.to {
+		b, err = r.index().ApplyTo(edits, id(r.t, r.git("rev-parse", "HEAD^{tree}")), r.items)
+	}
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -275,6 +280,9 @@ func (r *repo) gitIndex(index, in string, args ...string) string {
 func (r *repo) check() {
 	r.t.Helper()
 	r.checkCacheTree()
+	if n := r.checkDiff(""); r.to && n > 0 {
+		r.t.Fatalf("%d trees are read after ApplyTo", n)
+	}
 	// Staged differences first: status alone would refresh the index.
 	if s := r.git("diff-index", "--cached", "HEAD"); s != "" {
 		r.t.Fatalf("phantom staged files:\n%s", s)

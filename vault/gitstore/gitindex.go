@@ -146,12 +146,19 @@ func (r *Repo) PublishGitIndex(temp string, data []byte, also func() error) erro
 // IndexDiff yields where the tree root of the folder dir and the git index differ,
 // see [gitindex.File.Diff].
 func (o *Objects) IndexDiff(f *gitindex.File, dir string, root ID) iter.Seq2[gitindex.Difference, error] {
-	return f.Diff(dir, root, func(id [20]byte) ([]gitindex.TreeItem, error) {
-		tree, err := o.decodeTree(id)
-		items := make([]gitindex.TreeItem, len(tree))
-		for i, e := range tree {
-			items[i] = gitindex.TreeItem{Name: e.Name, Mode: e.Mode, Hash: e.ID}
-		}
-		return items, err
-	})
+	return f.Diff(dir, root, o.treeItems)
+}
+
+// ApplyIndex is [gitindex.File.ApplyTo] with the trees of this repository, also those that are only staged.
+func (o *Objects) ApplyIndex(f *gitindex.File, edits []gitindex.Edit, root ID) ([]byte, error) {
+	return f.ApplyTo(edits, root, o.treeItems)
+}
+
+func (o *Objects) treeItems(id [20]byte) ([]gitindex.TreeItem, error) {
+	tree, err := o.decodeTree(id)
+	items := make([]gitindex.TreeItem, len(tree))
+	for i, e := range tree {
+		items[i] = gitindex.TreeItem{Name: e.Name, Mode: e.Mode, Hash: e.ID}
+	}
+	return items, err
 }

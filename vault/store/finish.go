@@ -27,7 +27,7 @@ func (s *Store) unfinished(t transition, head gitstore.Head) (finisher, error) {
 	if err != nil {
 		return finisher{}, err
 	}
-	f := finisher{store: s, again: true}
+	f := finisher{store: s, again: true, objects: objects, tree: now}
 	if f.index, _, err = s.repo.ReadGitIndex(head.ID); err != nil {
 		return f, err
 	}

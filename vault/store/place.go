@@ -304,6 +304,8 @@ type finisher struct {
 	files   []*placement
 	folders []*folderMove
 	index   *gitindex.File
+	objects *gitstore.Objects
+	tree    gitstore.ID // which the git index is to hold then, but for what is staged
 	// again says that a killed process may have placed files, or made folders, and not
 	// synced the folders they are in.
 	again bool
@@ -337,7 +339,7 @@ func (f finisher) run() error {
 		}
 		edits = append(edits, e)
 	}
-	data, err := f.index.Apply(edits)
+	data, err := f.objects.ApplyIndex(f.index, edits, f.tree)
 	if err != nil {
 		return fmt.Errorf("git index: %w", err)
 	}

@@ -329,7 +329,8 @@ func (p *publication) finish() error {
 	if err := errors.Join(logged, ref.Unlock(), p.flush.Release()); err != nil {
 		return err
 	}
-	f := finisher{store: p.store, files: p.files, folders: p.folders, index: p.tx.index}
+	f := finisher{store: p.store, files: p.files, folders: p.folders, index: p.tx.index,
+		objects: p.tx.Objects, tree: p.chain.tree}
 	if err := f.run(); err != nil {
 		return err
 	}
