@@ -219,3 +219,20 @@ func TestMergeTakesPartsInAndOut(t *testing.T) {
 		}
 	}
 }
+
+// Texts that were read are as much alike as their words, and what stops early is not alike enough.
+func TestTextsThatWereReadCompareAsTheirWords(t *testing.T) {
+	t.Parallel()
+	text := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(strings.Fields("the tea not 4711 Berlin colour a.b 不备份 ß - [x](y)")), 1, 9),
+		func(w []string) string { return strings.Join(w, " ") })
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := text.Draw(t, "a"), text.Draw(t, "b")
+		want := Jaccard(words(a), words(b))
+		for _, least := range []float64{0, sibling, near} {
+			got, _ := Read(a).like(Read(b), least)
+			if got != want && (got != 0 || want >= least) {
+				t.Fatalf("%q and %q: %.3f, want %.3f, or 0 if that is under %.2f", a, b, got, want, least)
+			}
+		}
+	})
+}
