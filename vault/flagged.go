@@ -28,7 +28,13 @@ func (j *judge) likely(p Path, f store.Content) ([]guard.Finding, error) {
 	return j.fresh(slices.Clone(was.likely), &j.maybe, likelyIn, false)
 }
 
-func likelyIn(data []byte, p Path) []guard.Finding { return guard.Likely(string(p), data) }
+func likelyIn(data []byte, p Path) []guard.Finding {
+	found := guard.Likely(string(p), data)
+	if transcript(p) {
+		found = append(found, guard.Doubtful(string(p), data)...)
+	}
+	return found
+}
 
 // unquoted drops what the newest commits, as far as they are a run's, brought or took away: there it was judged, and
 // the report of the run quotes it.
@@ -152,23 +158,50 @@ func (j *judge) unheard(p Path, f store.Content) []guard.Finding {
 	return guard.Injections(f.Data)
 }
 
+// Refused lists those of [Vault.Secrets] that no commit brings in: all, but of a transcript what is certain.
+func (v *Vault) Refused(p Path, data []byte) []guard.Finding {
+	if !transcript(p) {
+		return v.Secrets(p, data)
+	}
+	policy := v.policy()
+	if policy.Secrets == guard.Off {
+		return nil
+	}
+	return slices.DeleteFunc(append(guard.NameSecrets(string(p)), refusedIn(data, p)...), policy.Allowed)
+}
+
+// refusedIn lists the secrets in a text for which it is refused: in a transcript, which says what was said, what is
+// certain; what only may be one is flagged there.
+func refusedIn(data []byte, p Path) []guard.Finding {
+	if transcript(p) {
+		return guard.Certain(string(p), data)
+	}
+	return guard.Secrets(string(p), data)
+}
+
 // judged is what the guard finds in a text, names aside; likely and orders are known where whole says so.
 type judged struct {
 	secrets, likely, orders []guard.Finding
 	whole                   bool
 }
 
-// A judgedKey is a text and what its rules depend on: Markdown has those of every kind of file.
+// A judgedKey is a text and what its rules depend on: Markdown has those of every kind of file, and of a transcript
+// less is refused.
 type judgedKey struct {
-	name string
-	id   gitstore.ID
+	name  string
+	class Class
+	id    gitstore.ID
 }
 
 func judgedKeyOf(p Path, id gitstore.ID) judgedKey {
-	if p.IsMarkdown() {
-		return judgedKey{id: id}
+	key := judgedKey{id: id}
+	if !p.IsMarkdown() {
+		key.name = p.Base()
 	}
-	return judgedKey{p.Base(), id}
+	if transcript(p) {
+		key.class = ClassSession
+	}
+	return key
 }
 
 func (v *Vault) remember(p Path, id gitstore.ID, was judged) {
@@ -190,7 +223,7 @@ func (v *Vault) judgeAhead(ctx context.Context, paths []Path, contents [][]byte)
 				ids[i] = gitstore.HashBlob(data)
 				was, known := v.judged[judgedKeyOf(p, ids[i])] // nobody writes it now
 				if !known && v.policy().Secrets != guard.Off {
-					was.secrets = guard.Secrets(string(p), data)
+					was.secrets = refusedIn(data, p)
 				}
 				was.likely, was.orders, was.whole = likelyIn(data, p), guard.Injections(data), true
 				found[i] = was

@@ -75,7 +75,7 @@ func (j *judge) secrets(p Path, f store.Content) ([]guard.Finding, error) {
 		found, known = append(guard.NameSecrets(string(p)), was.secrets...), true
 	}
 	if !known {
-		found = secretsIn(f.Data, p)
+		found = append(guard.NameSecrets(string(p)), refusedIn(f.Data, p)...)
 		j.seen[key] = found
 	}
 	before, err := j.inHead(p)

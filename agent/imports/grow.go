@@ -73,7 +73,7 @@ func (s *Session) retitle(d *markdown.Document) string {
 func compare(have []byte, s *Session, c *censor) growth {
 	d := markdown.Parse(have)
 	spans := d.Messages()
-	secrets := sync.OnceValue(func() *guard.Redactor { return c.about(s) })
+	secrets := sync.OnceValue(func() []*guard.Redactor { return []*guard.Redactor{c.about(s), c.strictly(s)} })
 	g := growth{cut: len(have), title: s.retitle(d)}
 	if v, ok := d.Meta("messages"); ok {
 		g.from, _ = strconv.Atoi(v.Text()) // what is no number counts as none
@@ -94,7 +94,7 @@ func compare(have []byte, s *Session, c *censor) growth {
 	return g
 }
 
-func sameMessage(have []byte, at markdown.MessageSpan, m *markdown.Message, secrets func() *guard.Redactor) bool {
+func sameMessage(have []byte, at markdown.MessageSpan, m *markdown.Message, secrets func() []*guard.Redactor) bool {
 	if at.Ref != "" { // without one it was observed, not imported
 		return at.Ref == m.Ref
 	}
@@ -104,8 +104,10 @@ func sameMessage(have []byte, at markdown.MessageSpan, m *markdown.Message, secr
 	if sameText(have, at, m.Content) {
 		return true
 	}
-	redacted, some := take(secrets(), m.Content)
-	return some && sameText(have, at, redacted)
+	return slices.ContainsFunc(secrets(), func(r *guard.Redactor) bool {
+		redacted, some := take(r, m.Content)
+		return some && sameText(have, at, redacted)
+	})
 }
 
 func sameText(have []byte, at markdown.MessageSpan, content []byte) bool {
@@ -118,7 +120,7 @@ func sameText(have []byte, at markdown.MessageSpan, content []byte) bool {
 }
 
 // extends reports whether m is the message at at with more behind it.
-func extends(have []byte, at markdown.MessageSpan, m *markdown.Message, secrets func() *guard.Redactor) bool {
+func extends(have []byte, at markdown.MessageSpan, m *markdown.Message, secrets func() []*guard.Redactor) bool {
 	if at.Ref == "" || at.Attached != "" || at.Role != m.Role || len(at.Calls) > len(m.Calls) {
 		return false
 	}
@@ -128,11 +130,10 @@ func extends(have []byte, at markdown.MessageSpan, m *markdown.Message, secrets 
 		}
 	}
 	old := at.Text(have)
-	redacted, _ := take(secrets(), m.Content)
-	if !bytes.HasPrefix(redacted, old) {
-		return false
-	}
-	return len(redacted) > len(old) || len(m.Calls) > len(at.Calls)
+	return slices.ContainsFunc(secrets(), func(r *guard.Redactor) bool {
+		redacted, _ := take(r, m.Content)
+		return bytes.HasPrefix(redacted, old) && (len(redacted) > len(old) || len(m.Calls) > len(at.Calls))
+	})
 }
 
 // grow appends what is new to the transcript in have, whose other bytes stay but

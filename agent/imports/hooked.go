@@ -81,20 +81,22 @@ const takenBack = -2
 func (s *Session) places(have []byte, spans []markdown.MessageSpan, turns []markdown.Message, c *censor) (
 	places []int, own []markdown.Message,
 ) {
-	secrets := c.about(s)
+	secrets, strict := c.about(s), c.strictly(s)
 	for _, m := range turns {
 		secrets.Learn(string(m.Content))
+		strict.Learn(string(m.Content))
 	}
-	said, at := s.said()
-	turns, said = cleaned(secrets, turns), cleaned(secrets, said)
-	known := func() *guard.Redactor { return secrets }
+	all, at := s.said()
+	turns, said := cleaned(strict, turns), cleaned(strict, all)
+	kept := cleaned(secrets, all)
+	known := func() []*guard.Redactor { return []*guard.Redactor{strict, secrets} }
 	places = session.Covered(turns, said, func(i, j int) bool {
 		return byHook(turns[i]) || i < len(spans) && sameMessage(have, spans[i], &said[j], known)
 	})
 	own = make([]markdown.Message, len(s.Messages))
 	for j, place := range at {
 		if place >= 0 {
-			own[place] = said[j]
+			own[place] = kept[j]
 		}
 	}
 	for i, j := range places {

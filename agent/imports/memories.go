@@ -98,7 +98,7 @@ func (k *keeper) keep(m memory) error {
 		return nil
 	}
 	k.seen[it.id] = true
-	r := guard.NewRedactor(func(f guard.Finding) bool { return k.censor.off || slices.Contains(k.censor.allow, f.Fingerprint) })
+	r := guard.NewStrictRedactor(k.censor.allowed)
 	r.Learn(it.text)
 	for _, s := range []*string{&it.text, &it.title} {
 		if out := r.Clean(*s); out != *s {

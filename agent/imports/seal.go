@@ -26,9 +26,19 @@ func newCensor(v *vault.Vault) *censor {
 	return &censor{v: v, off: s.Text(settings.GuardSecrets) == guard.Off, allow: s.List(settings.GuardAllow)}
 }
 
+func (c *censor) allowed(f guard.Finding) bool {
+	return c.off || slices.Contains(c.allow, f.Fingerprint)
+}
+
 // about is a redactor that knows every secret of a conversation.
-func (c *censor) about(s *Session) *guard.Redactor {
-	r := guard.NewRedactor(func(f guard.Finding) bool { return c.off || slices.Contains(c.allow, f.Fingerprint) })
+func (c *censor) about(s *Session) *guard.Redactor { return learnt(guard.NewRedactor(c.allowed), s) }
+
+// strictly is about with what only may be a secret: so transcripts are that were made when nothing was certain.
+func (c *censor) strictly(s *Session) *guard.Redactor {
+	return learnt(guard.NewStrictRedactor(c.allowed), s)
+}
+
+func learnt(r *guard.Redactor, s *Session) *guard.Redactor {
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		r.Learn(string(m.Content))
@@ -49,7 +59,7 @@ func take(r *guard.Redactor, b []byte) ([]byte, bool) {
 }
 
 // clean reports whether nothing has to be taken out of a file.
-func (c *censor) clean(p vault.Path, data []byte) bool { return len(c.v.Secrets(p, data)) == 0 }
+func (c *censor) clean(p vault.Path, data []byte) bool { return len(c.v.Refused(p, data)) == 0 }
 
 // A rendered transcript is the bytes of its files.
 type rendered struct {

@@ -59,7 +59,7 @@ func (h heard) upto() int {
 // said is what the turns of a job say without what stet itself put there. What is a secret in one of them, or in a
 // related one, is from now on one in all: what a sealed transcript does not show goes to no model.
 func (r *review) said() []string {
-	r.clean = guard.NewRedactor(func(guard.Finding) bool { return false })
+	r.clean = guard.NewStrictRedactor(func(guard.Finding) bool { return false })
 	gave := given(r.job.Turns)
 	says := make([]string, len(r.job.Turns))
 	for i, t := range r.job.Turns {

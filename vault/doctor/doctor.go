@@ -52,6 +52,7 @@ func Checks() []Check {
 		{ID: "conflict-marker", Finds: "the marks of a merge that was never finished"},
 		{ID: "deep-nesting", Finds: "Markdown nested so deeply, or so full of unclosed marks, that it is read as text"},
 		{ID: "secret", Finds: "a password, key or token in a file"},
+		{ID: "likely-secret", Finds: "what may be a secret in a transcript; advice, no damage"},
 		{ID: "duplicate-id", Finds: "two files with the same id", Mends: "the younger one gets an id of its own, in a commit", mend: mendIDs},
 		{ID: "dangling-id", Finds: "supersedes, superseded_by, conflicts_with or may_outdate names a memory that is not there"},
 		{ID: "name", Finds: "a name that Windows gives no file, or that differs in case alone; advice, no damage"},

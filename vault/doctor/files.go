@@ -137,7 +137,13 @@ func (x *exam) name(p vault.Path, names map[string]vault.Path) {
 }
 
 func (x *exam) secrets(p vault.Path, data []byte) {
+	refused := x.v.Refused(p, data)
 	for _, f := range x.v.Secrets(p, data) {
+		if !slices.Contains(refused, f) {
+			x.add(vault.Problem{ID: "likely-secret", Path: p, Text: fmt.Sprintf("may hold %s (%s)", f, f.Excerpt), Advice: true,
+				Hint: "take it out if it is one; if it is harmless: stet config add guard.allow " + f.Fingerprint})
+			continue
+		}
 		x.add(vault.Problem{ID: "secret", Path: p, Text: fmt.Sprintf("%s (%s)", f, f.Excerpt),
 			Hint: "take it out, and make a new one where it was committed: history keeps it; if it is harmless: stet config add guard.allow " + f.Fingerprint})
 	}

@@ -9,10 +9,11 @@ import (
 
 // A Redactor takes secrets out of texts that belong together: a key that is found
 // in any of them is taken out of all, also where nothing around it tells. What is
-// only likely to be a secret stays where it stands; [Likely] names it.
+// only likely to be a secret stays where it stands; [Likely] and [Doubtful] name it.
 // It is not safe for concurrent use.
 type Redactor struct {
 	allowed func(Finding) bool
+	all     bool
 	known   map[string]string // key → rule
 	learnt  *strings.Replacer // of them; nil: to be made
 	rules   []string
@@ -24,6 +25,14 @@ type Redactor struct {
 // NewRedactor returns a redactor that leaves alone what allowed says.
 func NewRedactor(allowed func(Finding) bool) *Redactor {
 	return &Redactor{allowed: allowed, known: map[string]string{}}
+}
+
+// NewStrictRedactor returns one that takes out what [Doubtful] names as well: for what goes where nobody can take it
+// back from, and for comparing with what was taken out so.
+func NewStrictRedactor(allowed func(Finding) bool) *Redactor {
+	r := NewRedactor(allowed)
+	r.all = true
+	return r
 }
 
 // Rules are the rules that found what was taken out so far, each once.
@@ -39,14 +48,14 @@ func (r *Redactor) Learn(text string) {
 		r.Learn(decoded)
 	}
 	for _, m := range r.find(text) {
-		if spreads(m.secret) {
+		if keyLike(m.secret) || like("pem", m.rule.id) || r.all && spreads(m.secret) {
 			r.known[m.secret], r.learnt = m.rule.id, nil
 		}
 	}
 }
 
-// spreads reports whether a secret is one wherever it stands: it was drawn at
-// random, and is no word that a sentence could have as well.
+// spreads reports whether what only may be a secret is one wherever it stands: it was drawn at random, and is no word
+// that a sentence could have as well.
 func spreads(s string) bool {
 	return len(s) >= 14 && entropy(s) >= 3.3 && strings.ContainsAny(s, "0123456789") && !wordy(s)
 }
@@ -56,7 +65,7 @@ func (r *Redactor) find(text string) []match {
 		return r.found
 	}
 	found := slices.DeleteFunc(secretRules().matches("x.md", text), func(m match) bool {
-		return m.secret == "" || r.allowed(Finding{Rule: m.rule.id, Fingerprint: fingerprint(m.rule.id, m.secret)})
+		return m.secret == "" || !r.all && !certain(text, m) || r.allowed(Finding{Rule: m.rule.id, Fingerprint: fingerprint(m.rule.id, m.secret)})
 	})
 	if len(text) >= len(r.text)/16 { // a title in between is looked at twice sooner than a long text
 		r.text, r.found = text, found

@@ -94,7 +94,11 @@ func TestARedactorSpreadsNothingButKeys(t *testing.T) {
 			t.Errorf("%q became %q", s, got)
 		}
 	}
-	if got := r.Clean(texts[1]); got != "password: [redacted: password-in-prose]" {
+	if got := r.Clean(texts[1]); got != texts[1] {
+		t.Errorf("a word and a number became %q", got)
+	}
+	strict := guard.NewStrictRedactor(func(guard.Finding) bool { return false })
+	if got := strict.Clean(texts[1]); got != "password: [redacted: password-in-prose]" {
 		t.Errorf("the password became %q", got)
 	}
 }
@@ -129,6 +133,42 @@ func TestAMarkerIsNoValueAndHidesNone(t *testing.T) {
 			if found := guard.Secrets("a.md", []byte(marked+more+"\n")); len(found) != 1 {
 				t.Errorf("%q: %v", marked+more, found)
 			}
+		}
+	}
+}
+
+// What is certain is taken out of what was said; what only may be a secret is named, and stays.
+func TestWhatIsCertainIsTakenOut(t *testing.T) {
+	t.Parallel()
+	clean := func(text string) string {
+		r := guard.NewRedactor(func(guard.Finding) bool { return false })
+		r.Learn(text)
+		return r.Clean(text)
+	}
+	for name, form := range forms() {
+		if got := clean(form); got == form {
+			t.Errorf("%s: %q became %q", name, form, got)
+		}
+	}
+	for _, text := range []string{
+		"PGPASSWORD=" + token(401, 4, mixed) + "4x9Zq7" + token(402, 4, mixed), "AUTH_TOKEN=tp-" + token(403, 40, mixed),
+		"SERVICE_API_KEY: " + token(404, 8, hexdig) + "-" + token(405, 4, hexdig) + "-" + token(406, 4, hexdig) + "-" +
+			token(407, 4, hexdig) + "-" + token(408, 12, hexdig),
+	} {
+		if got := clean(text); !strings.Contains(got, "[redacted: ") {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	blob := token(409, 200, mixed)
+	for _, text := range []string{"password: sunset" + "42", "ADMIN_PASSWORD=test" + "1234", "const password " + "= body?.password1",
+		"| password | #" + "B8860B |", "token: " + token(410, 12, mixed), "/hf/__pycache__/hf_" + "sp500.cpython-310.pyc",
+		blob + "+EAA" + token(411, 90, mixed) + "+" + blob, "postgresql://x402n:x402n_dev_" + "password@db/app"} {
+		if got := clean(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+		certain := guard.Certain("a.md", []byte(text))
+		if all := guard.Secrets("a.md", []byte(text)); len(certain) > 0 || len(guard.Doubtful("a.md", []byte(text))) != len(all) {
+			t.Errorf("%q: %v of %v are certain", text, certain, all)
 		}
 	}
 }

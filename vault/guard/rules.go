@@ -33,6 +33,7 @@ type rule struct {
 	check    check                 // nil: a match counts
 	run      int                   // of token characters that a keyword stands in, at least
 	weak     bool                  // it does not know the kind of secret
+	certain  string                // what makes what it finds certain; see certain
 	// behind is set where the expression is about what follows a keyword, and is tried there alone.
 	behind bool
 	group  int // of the secret; 0 = the first that is not empty
@@ -194,6 +195,8 @@ func (r *rule) set(s source, key, value string) (err error) {
 		r.operator = true
 	case "weak":
 		r.weak = true
+	case "certain":
+		r.certain = value
 	default:
 		return fmt.Errorf("rule %s: unknown key %q", r.id, key)
 	}

@@ -15,8 +15,12 @@ import (
 // order of lines, one finding for each secret of each rule. name is the path
 // of the file: some rules are about certain files, one about names alone.
 func Secrets(name string, data []byte) []Finding {
-	found := secretRules().findings(name, data)
-	for _, r := range secretRules().rules {
+	return secretRules().named(name, secretRules().findings(name, data))
+}
+
+// named puts before what was found in a file what its name says.
+func (s *ruleSet) named(name string, found []Finding) []Finding {
+	for _, r := range s.rules {
 		if r.expr == nil && r.path().MatchString(name) {
 			found = append([]Finding{{Rule: r.id, Line: 1, Column: 1, Fingerprint: fingerprint(r.id, name)}}, found...)
 		}
@@ -31,14 +35,19 @@ func Likely(name string, data []byte) []Finding { return likelyRules().findings(
 
 // Masked is a text in which a mask takes the place of what [Likely] finds, to the end of its line.
 func Masked(text string) string {
-	return masked(text, func(rule string) string { return maskOpen + rule + "]" })
+	return likelyRules().masked(text, func(rule string) string { return maskOpen + rule + "]" })
 }
 
-// Unlikely is a text without what [Likely] finds, to the end of its line.
-func Unlikely(text string) string { return masked(text, func(string) string { return "" }) }
+// Unlikely is a text without what [Likely] or [Secrets] finds, to the end of its line: what a name is made of.
+func Unlikely(text string) string {
+	none := func(string) string { return "" }
+	return likelyRules().masked(secretRules().masked(text, none), none)
+}
 
 // Elided is a text in which an ellipsis takes the place of what [Likely] finds, to the end of its line.
-func Elided(text string) string { return masked(text, func(string) string { return "…" }) }
+func Elided(text string) string {
+	return likelyRules().masked(text, func(string) string { return "…" })
+}
 
 // maskOpen begins a mask.
 const maskOpen = "[masked: "
@@ -46,10 +55,10 @@ const maskOpen = "[masked: "
 // HasMask reports whether a mask stands in a text.
 func HasMask(text string) bool { return strings.Contains(text, maskOpen) }
 
-func masked(text string, mask func(rule string) string) string {
+func (s *ruleSet) masked(text string, mask func(rule string) string) string {
 	var out strings.Builder
 	from := 0
-	for _, m := range likelyRules().matches("x.md", text) {
+	for _, m := range s.matches("x.md", text) {
 		if m.start < from {
 			continue // a mask stands there
 		}
@@ -85,10 +94,20 @@ func NameSecrets(name string) []Finding {
 	return found
 }
 
-func (s *ruleSet) findings(name string, data []byte) []Finding {
-	found := findings(string(data), s.matches(name, string(data)), unsaid)
+func (s *ruleSet) findings(name string, data []byte) []Finding { return s.findingsIf(name, data, nil) }
+
+// findingsIf lists what is found and meant; nil means all.
+func (s *ruleSet) findingsIf(name string, data []byte, meant func(text string, m match) bool) []Finding {
+	look := func(text string) []Finding {
+		found := s.matches(name, text)
+		if meant != nil {
+			found = slices.DeleteFunc(found, func(m match) bool { return !meant(text, m) })
+		}
+		return findings(text, found, unsaid)
+	}
+	found := look(string(data))
 	if text, ok := utf16Text(data); ok {
-		found = append(found, findings(text, s.matches(name, text), unsaid)...)
+		found = append(found, look(text)...)
 	}
 	return distinct(found)
 }

@@ -31,9 +31,10 @@ func importCommand() *console.Command {
 			A second import appends what has grown and writes nothing for what has not; files of conversations that
 			have not changed are not opened (--force reads them). What was forgotten here stays away. A memory whose
 			very text stands here is left out, and one that a rule is sure contradicts another is linked with it; no
-			model is asked. Secrets are replaced by "[redacted: RULE]". What cannot be read is counted and listed,
-			and everything else comes in. A run is one commit, or several where it is large, and one step of undo;
-			Ctrl-C makes it of what is written by then, and the next run does the rest.`,
+			model is asked. Secrets are replaced by "[redacted: RULE]"; what only may be one stays in a
+			transcript and is flagged, and doctor names its line. What cannot be read is counted and listed, and
+			everything else comes in. A run is one commit, or several where it is large, and one step of undo; Ctrl-C
+			makes it of what is written by then, and the next run does the rest.`,
 		Examples: `stet import  # what there is to bring in
 			stet import claude-code --since 30d --dry-run  # look first
 			stet import claude-code --project website  # one project's conversations
