@@ -44,11 +44,6 @@ func ClassOf(p Path) Class {
 	return ClassNote
 }
 
-// transcript reports whether p is what was said, in the archive as well.
-func transcript(p Path) bool {
-	return ClassOf(p) == ClassSession || strings.HasPrefix(string(p), "archive/sessions/")
-}
-
 // tagged reports whether #words in files of the class are tags of their writer's: transcripts, skills and reports
 // are full of "#" that means something else.
 func (c Class) tagged() bool {

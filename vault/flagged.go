@@ -30,7 +30,7 @@ func (j *judge) likely(p Path, f store.Content) ([]guard.Finding, error) {
 
 func likelyIn(data []byte, p Path) []guard.Finding {
 	found := guard.Likely(string(p), data)
-	if transcript(p) {
+	if p.Transcript() {
 		found = append(found, guard.Doubtful(string(p), data)...)
 	}
 	return found
@@ -158,22 +158,10 @@ func (j *judge) unheard(p Path, f store.Content) []guard.Finding {
 	return guard.Injections(f.Data)
 }
 
-// Refused lists those of [Vault.Secrets] that no commit brings in: all, but of a transcript what is certain.
-func (v *Vault) Refused(p Path, data []byte) []guard.Finding {
-	if !transcript(p) {
-		return v.Secrets(p, data)
-	}
-	policy := v.policy()
-	if policy.Secrets == guard.Off {
-		return nil
-	}
-	return slices.DeleteFunc(append(guard.NameSecrets(string(p)), refusedIn(data, p)...), policy.Allowed)
-}
-
 // refusedIn lists the secrets in a text for which it is refused: in a transcript, which says what was said, what is
 // certain; what only may be one is flagged there.
 func refusedIn(data []byte, p Path) []guard.Finding {
-	if transcript(p) {
+	if p.Transcript() {
 		return guard.Certain(string(p), data)
 	}
 	return guard.Secrets(string(p), data)
@@ -198,7 +186,7 @@ func judgedKeyOf(p Path, id gitstore.ID) judgedKey {
 	if !p.IsMarkdown() {
 		key.name = p.Base()
 	}
-	if transcript(p) {
+	if p.Transcript() {
 		key.class = ClassSession
 	}
 	return key

@@ -135,19 +135,32 @@ func (w *Why) checkActor(users func() []string) error {
 	case w.Op == OpSeal:
 	case same >= 0:
 		why = fmt.Sprintf("it reads like %q, the name of the user", persons[same])
+	case w.Actor == "agent" && slices.Contains(takenNames(), lettersOf(name)):
+		why = "stet calls itself, what it does or the user so"
+	case len([]rune(name)) > mostName:
+		why = fmt.Sprintf("it has %s, and may have %s", templates.Plural(len([]rune(name)), "character"),
+			templates.Plural(mostName, "character"))
 	case scriptsOf(name) > 1:
 		why = "its letters are of scripts that look alike"
 	case guard.Seen(name) != name || strings.ContainsAny(name, "[]"):
 		why = "it holds brackets, or characters that nobody sees"
 	}
 	if why != "" {
-		return WithHint(fmt.Errorf("%s as %q: %w: %s", w.Op, w.AgentName, ErrRefused, why),
+		return WithHint(fmt.Errorf("%s as %.80q: %w: %s", w.Op, w.AgentName, ErrRefused, why),
 			"an agent has a name of its own, in one script; \"git config user.name\" is the user's")
 	}
 	if w.Op.known().person {
 		return fmt.Errorf("%s as %q: %w: only a person may do that", w.Op, w.actor(), ErrRefused)
 	}
 	return nil
+}
+
+// mostName is how many characters the name of an agent has at most: it stands on one line with what it is about.
+const mostName = 64
+
+// takenNames are names that stet shows for somebody else than an agent that a client starts.
+func takenNames() []string {
+	return []string{"you", "yourself", "person", "curator", "nudge", "import"}
 }
 
 // namesOfUser are the names that the user has by git's configuration, and those under which the user moved HEAD in

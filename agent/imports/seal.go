@@ -59,7 +59,9 @@ func take(r *guard.Redactor, b []byte) ([]byte, bool) {
 }
 
 // clean reports whether nothing has to be taken out of a file.
-func (c *censor) clean(p vault.Path, data []byte) bool { return len(c.v.Refused(p, data)) == 0 }
+func (c *censor) clean(p vault.Path, data []byte) bool {
+	return len(guard.Sure(string(p), c.v.Secrets(p, data), data)) == 0
+}
 
 // A rendered transcript is the bytes of its files.
 type rendered struct {

@@ -16,6 +16,7 @@ import (
 	"stet/markdown"
 	"stet/templates"
 	"stet/vault"
+	"stet/vault/guard"
 	"stet/vault/links"
 	"stet/vault/notebook"
 	"stet/vault/proposal"
@@ -137,10 +138,15 @@ func (x *exam) name(p vault.Path, names map[string]vault.Path) {
 }
 
 func (x *exam) secrets(p vault.Path, data []byte) {
-	refused := x.v.Refused(p, data)
-	for _, f := range x.v.Secrets(p, data) {
+	found := x.v.Secrets(p, data)
+	refused := found
+	if p.Transcript() {
+		refused = guard.Sure(string(p), found, data)
+	}
+	for _, f := range found {
 		if !slices.Contains(refused, f) {
-			x.add(vault.Problem{ID: "likely-secret", Path: p, Text: fmt.Sprintf("may hold %s (%s)", f, f.Excerpt), Advice: true,
+			x.add(vault.Problem{ID: "likely-secret", Path: p, Advice: true,
+				Text: fmt.Sprintf("may hold %s (%s)", f, f.Excerpt),
 				Hint: "take it out if it is one; if it is harmless: stet config add guard.allow " + f.Fingerprint})
 			continue
 		}

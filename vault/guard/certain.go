@@ -56,8 +56,8 @@ func certain(text string, m match) bool {
 // sureName is a lead that ends with the name of what is kept secret and how it is assigned.
 var sureName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:(?i:secret|passw(?:or)?d|(?:api|access|auth|client|server|service|bearer|` +
-		`personal|private|secret|signing|encryption)[ _-]?(?:key|token))|_(?:KEY|TOKEN|SECRET|PAT|PASSWORD))["'\x60*_)\]\\]{0,4}` +
-		`\s{0,4}(?:[:=>|：]{1,3}|is|,)?[\s"'\x60*_(\[<\\=]{0,6}$`)
+		`personal|private|secret|signing|encryption)[ _-]?(?:key|token))|_(?:KEY|TOKEN|SECRET|PAT|PASSWORD))` +
+		`["'\x60*_)\]\\]{0,4}\s{0,4}(?:[:=>|：]{1,3}|is|,)?[\s"'\x60*_(\[<\\=]{0,6}$`)
 })
 
 // keyLike reports whether a value is as only keys are: drawn at random from its characters, words and numbers in it
@@ -120,6 +120,15 @@ func inBlob(text string, m match) bool {
 // to take away what was said.
 func Certain(name string, data []byte) []Finding {
 	return secretRules().named(name, secretRules().findingsIf(name, data, certain))
+}
+
+// Sure leaves those of the secrets found in a file that are certain.
+func Sure(name string, found []Finding, data []byte) []Finding {
+	if len(found) == 0 {
+		return nil
+	}
+	may := Doubtful(name, data)
+	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return slices.Contains(may, f) })
 }
 
 // Doubtful lists the others.

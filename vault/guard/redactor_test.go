@@ -151,7 +151,8 @@ func TestWhatIsCertainIsTakenOut(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"PGPASSWORD=" + token(401, 4, mixed) + "4x9Zq7" + token(402, 4, mixed), "AUTH_TOKEN=tp-" + token(403, 40, mixed),
+		"PGPASSWORD=" + token(401, 4, mixed) + "4x9Zq7" + token(402, 4, mixed),
+		"AUTH_TOKEN=tp-" + token(403, 40, mixed),
 		"SERVICE_API_KEY: " + token(404, 8, hexdig) + "-" + token(405, 4, hexdig) + "-" + token(406, 4, hexdig) + "-" +
 			token(407, 4, hexdig) + "-" + token(408, 12, hexdig),
 	} {
@@ -160,14 +161,15 @@ func TestWhatIsCertainIsTakenOut(t *testing.T) {
 		}
 	}
 	blob := token(409, 200, mixed)
-	for _, text := range []string{"password: sunset" + "42", "ADMIN_PASSWORD=test" + "1234", "const password " + "= body?.password1",
-		"| password | #" + "B8860B |", "token: " + token(410, 12, mixed), "/hf/__pycache__/hf_" + "sp500.cpython-310.pyc",
+	for _, text := range []string{"password: sunset" + "42", "ADMIN_PASSWORD=test" + "1234",
+		"const password " + "= body?.password1", "| password | #" + "B8860B |",
+		"token: " + token(410, 12, mixed), "/hf/__pycache__/hf_" + "sp500.cpython-310.pyc",
 		blob + "+EAA" + token(411, 90, mixed) + "+" + blob, "postgresql://x402n:x402n_dev_" + "password@db/app"} {
 		if got := clean(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
-		certain := guard.Certain("a.md", []byte(text))
-		if all := guard.Secrets("a.md", []byte(text)); len(certain) > 0 || len(guard.Doubtful("a.md", []byte(text))) != len(all) {
+		all, certain := guard.Secrets("a.md", []byte(text)), guard.Certain("a.md", []byte(text))
+		if len(certain) > 0 || len(guard.Doubtful("a.md", []byte(text))) != len(all) {
 			t.Errorf("%q: %v of %v are certain", text, certain, all)
 		}
 	}

@@ -26,7 +26,7 @@ func (s *sealer) render(t *markdown.Transcript, at *target) ([]byte, []besides, 
 			return nil, nil, err
 		}
 		switch {
-		case !looked && blank(t, data, s.v.Refused(at.path, data), at.have):
+		case !looked && blank(t, data, guard.Sure(string(at.path), s.v.Secrets(at.path, data), data), at.have):
 			looked = true
 		case int64(len(data)) > most && above >= smallest:
 			above /= 8

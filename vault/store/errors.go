@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"stet/vault/durable"
 	"stet/vault/filelock"
@@ -48,4 +49,13 @@ func (h hinted) Hint() string { return h.hint }
 // with a method Hint() string.
 func WithHint(err error, format string, args ...any) error {
 	return hinted{err, fmt.Sprintf(format, args...)}
+}
+
+// placeError says of a path whose folder takes no file what to do.
+func placeError(p Path, err error) error {
+	failed := fmt.Errorf("place %q: %w", p, err)
+	if !errors.Is(err, syscall.ENOTDIR) {
+		return failed
+	}
+	return WithHint(failed, "a file stands where a folder of that path has to be: move it away, and do the same again")
 }

@@ -142,3 +142,8 @@ func simpleName(name string) bool {
 	}
 	return true
 }
+
+// Transcript reports whether p is what was said in a conversation, in the archive as well.
+func (p Path) Transcript() bool {
+	return strings.HasPrefix(string(p), "sessions/") || strings.HasPrefix(string(p), "archive/sessions/")
+}

@@ -61,7 +61,7 @@ func (pl *placement) stage(batch *durable.Batch) error {
 		return nil
 	}
 	if err := pl.store.tree.CheckWritable(pl.path.Dir()); err != nil {
-		return fmt.Errorf("place %q: %w", pl.path, err)
+		return placeError(pl.path, err)
 	}
 	if pl.want.Remove && pl.whole { // it arrives with the bytes that are here
 		return batch.Existing(pl.store.tree, "file", string(pl.path))
