@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"stet/agent/recall"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/session"
@@ -33,8 +34,9 @@ type SessionExport struct {
 	Private bool     // what is marked private too
 }
 
-// Export writes transcripts. Private ones are left out of all, and counted in a notice; naming one
-// is an [ErrUsage], as is a format that does not fit. Nothing is written before that is clear.
+// Export writes transcripts, with what was said since they were sealed. Private ones are left out of all, and counted
+// in a notice; naming one is an [ErrUsage], as is a format that does not fit, or one that is open alone. Nothing is
+// written before that is clear.
 func (s Sessions) Export(ctx context.Context, o SessionExport, w io.Writer) error {
 	if o.Format != "markdown" && o.Format != "jsonl" {
 		return Usagef("no format %q", o.Format).Suggest("markdown or jsonl")
@@ -46,8 +48,18 @@ func (s Sessions) Export(ctx context.Context, o SessionExport, w io.Writer) erro
 	if err != nil {
 		return err
 	}
+	live, err := recall.Open(ctx, s.a.v)
+	if err != nil {
+		return err
+	}
+	for _, w := range live.Warnings {
+		s.a.warn("%s", w)
+	}
 	for _, k := range picked {
-		data, _, err := s.a.v.ReadFile(k.Path)
+		data, _, err := live.ReadFile(k.Path)
+		if !o.Private && err == nil && markdown.Parse(data).Private() {
+			data, _, err = s.a.v.ReadFile(k.Path) // what was said since is private
+		}
 		if err != nil {
 			return err
 		}
@@ -82,9 +94,13 @@ func (s Sessions) toExport(ctx context.Context, o SessionExport) ([]session.Know
 	}
 	var out []session.Known
 	for _, ref := range o.Refs {
-		k, _, err := session.Find(ctx, s.a.v, ref)
+		talk, err := recall.Read(ctx, s.a.v, ref)
 		if err != nil {
 			return nil, err
+		}
+		k := talk.Known
+		if k.Path == "" {
+			return nil, Usagef("nothing of session %s is sealed", k.ID).Suggest("stet session end %s", k.ID)
 		}
 		if k.Private && !o.Private {
 			return nil, Usagef("%s is marked private", k.Path).Suggest("--private exports it")

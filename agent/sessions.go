@@ -105,11 +105,11 @@ func (a *App) noting(ctx context.Context, agent, id string) (string, error) {
 	return "", nil
 }
 
-// standing makes a turn one of the session that its id of ours is the id of, and refuses an agent a conversation that
-// hooks or the user recorded: what is said there is the user's word. Of an agent's k is what [App.mayObserve] found.
+// standing makes a turn one of the session that its id of ours is the id of, and private in a private one, and refuses
+// an agent a conversation that hooks or the user recorded: what is said there is the user's word. Of an agent's k is
+// what [App.mayObserve] found.
 func (s Sessions) standing(ctx context.Context, t *session.Turn, k *session.Standing) (err error) {
-	ours := vault.IsID(t.Session)
-	if s.a.o.Door == session.HookDoor || t.Agent == "" && !ours {
+	if s.a.o.Door == session.HookDoor {
 		return nil
 	}
 	if t.Agent == "" {
@@ -120,9 +120,10 @@ func (s Sessions) standing(ctx context.Context, t *session.Turn, k *session.Stan
 		return err
 	case t.Agent != "" && k.Foreign:
 		return Write{Agent: t.Agent}.refused("observe", t.Session, foreign)
-	case ours:
+	case vault.IsID(t.Session):
 		t.Agent, t.Session = k.Agent, k.Name
 	}
+	t.Private = t.Private || k.Private
 	return nil
 }
 
@@ -159,26 +160,14 @@ func (s Sessions) List(ctx context.Context, f SessionFilter) (*SessionList, erro
 	if err != nil {
 		s.a.warn("%v", err)
 	}
-	var all []session.Known
-	if !f.OpenOnly {
-		if all, err = session.All(ctx, s.a.v); err != nil {
-			return nil, err
-		}
+	all, err := session.All(ctx, s.a.v)
+	if err != nil {
+		return nil, err
 	}
-	for _, o := range open {
-		if len(o.Facts.Messages) == 0 {
-			continue // it was given a snapshot, and nothing was said
-		}
-		k := o.Known()
-		if i := slices.IndexFunc(all, func(sealed session.Known) bool { return sealed.ID == k.ID }); i >= 0 {
-			all[i].Open, all[i].Ended, all[i].Messages = true, k.Ended, all[i].Messages+k.Messages
-			continue
-		}
-		all = append(all, k)
-	}
+	all = session.GoOn(all, open)
 	last := func(k session.Known) time.Time { return cmp.Or(k.Ended, k.Started) }
 	all = slices.DeleteFunc(all, func(k session.Known) bool {
-		return f.Agent != "" && !strings.EqualFold(k.Agent, f.Agent) ||
+		return f.OpenOnly && !k.Open || f.Agent != "" && !strings.EqualFold(k.Agent, f.Agent) ||
 			f.Project != "" && !k.About(f.Project) ||
 			!f.Since.IsZero() && last(k).Before(f.Since) || !f.Until.IsZero() && !last(k).Before(f.Until)
 	})
@@ -327,12 +316,15 @@ func (s Sessions) toEnd(ctx context.Context, o EndOptions) ([]*session.Open, err
 	for _, ref := range o.Refs {
 		open, err := session.FindOpen(s.a.v, ref)
 		if errors.Is(err, session.ErrUnknownSession) {
-			k, _, known := session.Find(ctx, s.a.v, ref)
+			talk, known := recall.Read(ctx, s.a.v, ref)
 			if known != nil {
-				return nil, err
+				return nil, known
 			}
-			s.a.note("already sealed: %s", k.Path)
-			continue
+			if !talk.Open {
+				s.a.note("already sealed: %s", talk.Known.Path)
+				continue
+			}
+			open, err = session.FindOpen(s.a.v, talk.Known.ID)
 		}
 		if err != nil {
 			return nil, err

@@ -52,7 +52,7 @@ func Read(ctx context.Context, v *vault.Vault, ref string) (*Talk, error) {
 		if k.Path == "" {
 			return readOpen(v, k.ID)
 		}
-		data, _, err = v.ReadFile(k.Path)
+		k, data, err = session.Find(ctx, v, string(k.Path))
 	}
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (t *Talk) goOn(open *session.Open) {
 		m.Number = last + i + 1
 		t.list = append(t.list, m)
 	}
-	t.Known.Messages = len(t.list)
+	t.Known.Messages, t.Known.Ended = len(t.list), open.Last
 }
 
 // load reads a transcript; one that is gone has no messages.

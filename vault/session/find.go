@@ -241,6 +241,7 @@ type Standing struct {
 	// Foreign says that somebody else than the agent recorded it: hooks of a client told of it, or the user
 	// imported it.
 	Foreign bool
+	Private bool
 }
 
 // Stands finds the session that an agent calls id, or that has this id of ours; nil is none. It looks at local state
@@ -254,7 +255,7 @@ func Stands(ctx context.Context, v *vault.Vault, agent, id string) (*Standing, e
 	for _, key := range keys {
 		if o, err := Opened(v, key); err == nil && len(o.Facts.Messages) > 0 {
 			hooked, err := ByHooks(v, key)
-			return &Standing{o.Agent, o.Name, hooked}, err
+			return &Standing{o.Agent, o.Name, hooked, o.Facts.Private}, err
 		} else if ignoreMissing(err) != nil {
 			return nil, err
 		}
@@ -266,7 +267,7 @@ func Stands(ctx context.Context, v *vault.Vault, agent, id string) (*Standing, e
 		if rerr != nil || !slices.ContainsFunc(keys, func(key string) bool { return same(k.ID, key) }) {
 			continue
 		}
-		out := &Standing{Agent: k.Agent, Name: cmp.Or(k.Origin, k.ID)}
+		out := &Standing{Agent: k.Agent, Name: cmp.Or(k.Origin, k.ID), Private: k.Private}
 		if !same(k.ID, Key(out.Agent, out.Name)) {
 			out.Name = k.ID
 		}

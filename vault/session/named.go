@@ -21,12 +21,7 @@ func Ending(ctx context.Context, v *vault.Vault, ref string) (string, error) {
 		return "", err
 	}
 	open, _ := AllOpen(v) // of one that cannot be read nothing is known
-	for _, o := range open {
-		k := o.Known()
-		if k.Messages > 0 && !slices.ContainsFunc(all, func(sealed Known) bool { return sealed.ID == k.ID }) {
-			all = append(all, k)
-		}
-	}
+	all = GoOn(all, open)
 	ends := func(k Known) bool { return strings.HasSuffix(k.ID, ref) }
 	if !slices.ContainsFunc(all, ends) {
 		return "", nil
@@ -34,4 +29,21 @@ func Ending(ctx context.Context, v *vault.Vault, ref string) (string, error) {
 	meant := func(k Known) bool { return ends(k) || strings.EqualFold(k.Origin, ref) }
 	k, err := vault.Pick(ref, all, Known.memory, meant)
 	return k.ID, err
+}
+
+// GoOn adds open conversations in which something was said to what is known of sealed ones. One that goes on after it
+// was sealed is one conversation: the sealed one, open again.
+func GoOn(all []Known, open []*Open) []Known {
+	for _, o := range open {
+		k := o.Known()
+		i := slices.IndexFunc(all, func(sealed Known) bool { return same(sealed.ID, o.Key) })
+		switch {
+		case k.Messages == 0: // it was given a snapshot, and nothing was said
+		case i < 0:
+			all = append(all, k)
+		default:
+			all[i].Open, all[i].Ended, all[i].Messages = true, k.Ended, all[i].Messages+k.Messages
+		}
+	}
+	return all
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"stet/markdown"
@@ -17,12 +16,7 @@ func Titled(ctx context.Context, v *vault.Vault, text string) (Known, error) {
 		return Known{}, err
 	}
 	open, _ := AllOpen(v) // of one that cannot be read nothing is known
-	for _, o := range open {
-		k := o.Known()
-		if !slices.ContainsFunc(all, func(have Known) bool { return same(have.ID, k.ID) }) {
-			all = append(all, k)
-		}
-	}
+	all = GoOn(all, open)
 	text = markdown.Fold(strings.TrimSpace(text))
 	var found []Known
 	for _, whole := range []bool{true, false} {

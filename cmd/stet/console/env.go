@@ -223,7 +223,7 @@ func (e *Env) Finish(err error) int {
 		e.say(strings.TrimSuffix(line, "\n"))
 	}
 	for _, c := range found {
-		if c.Path != "" {
+		if c.Path != "" || c.ID != "" {
 			e.say("  " + strings.Join(slices.DeleteFunc([]string{c.Short, c.Title, c.Path},
 				func(s string) bool { return s == "" }), "  "))
 		}

@@ -14,6 +14,12 @@ func runExport(ctx context.Context, e *console.Env, in *console.Input, words []s
 	}
 	o := agent.SessionExport{Refs: words, Format: in.String("format"), Private: in.Bool("private")}
 	return e.With(ctx, true, func(a *agent.App) error {
+		for i, word := range o.Refs {
+			var err error
+			if o.Refs[i], err = a.Sessions().Meant(ctx, "", word); err != nil {
+				return err
+			}
+		}
 		if output := in.String("output"); output != "" {
 			var b bytes.Buffer
 			if err := a.Sessions().Export(ctx, o, &b); err != nil {

@@ -30,7 +30,8 @@ func observeCommand() *console.Command {
 			what it records itself, and neither to what hooks of a client record nor to what you imported.`,
 		Examples: `stet observe --session 4711 --role user "Which port does the gate use?"  # one turn
 			stet observe --session 4711 --role assistant --model small-1 - < reply.txt  # from standard input
-			stet observe --session 4711 --role tool --name grep --call c1 "3 lines"  # what a tool answered`,
+			stet observe --session 4711 --role tool --name grep --call c1 "3 lines"  # what a tool answered
+			stet observe --session 7ck2ma --role user "Ask Petra."  # adds it to an earlier one`,
 		Flags: console.Flags(
 			console.Text("session", "the conversation's `ID`, as stet or the agent calls it (also: STET_SESSION)"),
 			console.Text("role", "who speaks: `ROLE` user, assistant, tool or system"),
@@ -72,7 +73,8 @@ func runObserve(ctx context.Context, e *console.Env, in *console.Input) error {
 			return err
 		}
 		if e.OutTerminal {
-			e.Note("added to the conversation %s", short(done.Key))
+			e.Note("added to the conversation %s, open until \"stet session end %[1]s\" writes it into its file",
+				short(done.Key))
 		}
 		if err := e.Show(done, func(*console.Printer) {}); err != nil || !done.Background {
 			return err
