@@ -51,7 +51,7 @@ func rememberCommand() *console.Command {
 			console.Fraction("importance", "how much it matters, a `NUMBER` from 0 to 1"),
 			console.Text("kind k", "fact, preference, decision, procedure or any other `WORD`"),
 			console.Text("title t", "the `TITLE`; without one the first words name the file"),
-			console.Text("source", "where it comes from, any `TEXT`"),
+			console.Text("source", "where it comes from, any `TEXT`; session:ID#4-5 is messages of a conversation"),
 			console.Bool("pin", "mark it as always relevant"),
 			console.Bool("private", "show it to no model and to no agent"),
 			console.Text("batch", "read memories from a JSON Lines `FILE`, \"-\" for standard input"),

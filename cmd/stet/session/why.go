@@ -19,8 +19,8 @@ func whyCommand() *console.Command {
 			the last one of all, each with its answer. What a person wrote outside a session has no such turns, and
 			neither has what was said before anything was kept.
 			"recorded" are turns that asked for the change or have the words of the text, and that a client's hook
-			or a person's command recorded here; of all others the writer claims that the text came from them
-			("claimed").`,
+			or a person's command recorded here; that the text came from any others is "as its writer says", who
+			named them as its source ("claimed" with --json).`,
 		Examples: `stet why gate-code  # one memory
 			stet why USER.md#1a2b3c4d  # one entry of a notebook; 1a2b3c4d alone does too
 			stet why gate-code --json  # for a program`,
@@ -49,7 +49,11 @@ func printReason(p *console.Printer, r agent.Reason) {
 	if r.Title != "" {
 		head += "  " + console.Line1(r.Title)
 	}
-	head += "  " + r.Proof
+	proof := r.Proof
+	if proof == "claimed" {
+		proof = "as its writer says"
+	}
+	head += "  " + proof
 	if r.Rev != "" {
 		head += fmt.Sprintf("  (%s %s, %s, by %s)", r.Op, r.Rev.Short(), console.Day(r.When),
 			console.Line1(r.Writer()))
