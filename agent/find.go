@@ -165,6 +165,9 @@ func (a *App) lostWith(ctx context.Context, text string) (out []vault.Path, err 
 		if err != nil || len(out) == most {
 			return out, err
 		}
+		if !l.Path.IsMarkdown() {
+			continue
+		}
 		snap, err := a.v.History().View(ctx, string(l.At))
 		if err != nil {
 			return out, err

@@ -101,7 +101,7 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	}
 	a, err := e.OpenAt(ctx, Place{Root: res.Root}, false)
 	if err == nil {
-		a.hints(ctx, &vault.Result{Commits: res.Commits})
+		a.hints(ctx, a.firstAdopted(ctx, res))
 		if o.Agent == "" && res.Beside != "" {
 			a.note("this is a repository of more than notes (%s): memories become commits on the branch that is "+
 				"checked out, now %q; a vault in a folder of its own keeps them apart", res.Beside, res.Branch)
@@ -109,6 +109,19 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 		err = errors.Join(a.keepSessions(ctx, o.Write, out), a.Close())
 	}
 	return out, err
+}
+
+// firstAdopted is what the making of a vault did, with the files of the user's that it committed.
+func (a *App) firstAdopted(ctx context.Context, made *vault.InitResult) *vault.Result {
+	out := &vault.Result{Commits: made.Commits}
+	if made.Adopted == 0 {
+		return out
+	}
+	files, _ := a.v.Files(ctx, vault.WalkOptions{}) // what cannot be listed is not hinted at
+	for _, f := range files {
+		out.Changes = append(out.Changes, vault.Change{Status: vault.Added, Path: f.Path})
+	}
+	return out
 }
 
 // keepSessions keeps transcripts of conversations out of git where the user has not said otherwise: whoever makes a

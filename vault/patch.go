@@ -199,7 +199,7 @@ func (p Patch) apply(tx *Tx, m Memory) (Memory, error) {
 	if to == m.Path && string(doc.Bytes()) == string(data) {
 		return ReadMemory(m.Path, data), nil
 	}
-	if err := stamp(doc, tx.v.o.Now()); err != nil {
+	if err := stamp(to, doc, tx.v.o.Now()); err != nil {
 		return m, pathErrorf("update", m.Path, err)
 	}
 	after := ReadMemory(to, doc.Bytes())
@@ -359,11 +359,13 @@ func CheckEdit(p Path, was, now []byte) error {
 	return nil
 }
 
-// stamp gives the file an id when it has none and notes the time of the
-// change where the file keeps one.
-func stamp(doc *markdown.Document, now time.Time) error {
-	if err := identify(doc, now); err != nil {
-		return err
+// stamp gives the file an id when it has none, unless it is a note, whose front matter is the user's, and notes the
+// time of the change where the file keeps one.
+func stamp(p Path, doc *markdown.Document, now time.Time) error {
+	if ClassOf(p) != ClassNote {
+		if err := identify(doc, now); err != nil {
+			return err
+		}
 	}
 	if _, ok := doc.Meta("updated"); !ok {
 		return nil

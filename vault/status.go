@@ -76,7 +76,12 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	st.Problems = v.nameless(ctx, slices.Concat(st.Problems, held, unfinished, rules))
+	var missing []Problem
+	for _, p := range s.MissingAttachments() {
+		missing = append(missing, Problem{ID: "attachment", Path: p, Text: "git has it, and the disk has not",
+			Hint: "\"stet restore " + templates.Quote(p) + "\" brings it back"})
+	}
+	st.Problems = v.nameless(ctx, slices.Concat(st.Problems, held, unfinished, rules, missing))
 	st.Busy = v.store.Busy(ctx)
 	if kept, kerr := v.store.Kept(); kerr == nil {
 		st.Kept = len(kept)

@@ -124,7 +124,7 @@ func notFound(ref string, near ...string) error {
 func pathErrorf(op string, p Path, err error) error { return fmt.Errorf("%s %q: %w", op, p, err) }
 
 // ReadAt finds what ref names as the vault was at a revision, and returns its
-// bytes: a path, an id or part of one, or a unique slug. Cost: an id that is
+// bytes: a path, an id or part of one, a unique slug, or the name of an attachment with its extension. Cost: an id that is
 // neither path nor slug needs every Markdown file of the revision.
 func (h *History) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, error) {
 	s, err := h.View(ctx, rev)
@@ -147,6 +147,9 @@ func (h *History) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, 
 	for p, err := range s.Files() {
 		if err != nil {
 			return Memory{}, nil, err
+		}
+		if !p.IsMarkdown() && markdown.Fold(p.Base()) == folded {
+			named = append(named, p) // an attachment by its name
 		}
 		if !p.IsMarkdown() || ClassOf(p) == ClassConfig { // a proposal has the id of what it is about
 			continue

@@ -3,11 +3,14 @@ package lineage
 import (
 	"context"
 	"iter"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"stet/vault"
 )
 
-// A Lost is a Markdown file that history has and the disk has not. Rev is the commit that deleted it, "" of one that HEAD
+// A Lost is a file that history has and the disk has not. Rev is the commit that deleted it, "" of one that HEAD
 // still has; At is one that has it.
 type Lost struct {
 	Path    vault.Path
@@ -23,7 +26,7 @@ func LostFiles(ctx context.Context, v *vault.Vault, exists func(vault.Path) bool
 	return func(yield func(Lost, error) bool) {
 		told := map[vault.Path]bool{}
 		tell := func(l Lost, err error) bool {
-			if err == nil && (told[l.Path] || !l.Path.IsMarkdown() || vault.ClassOf(l.Path) == vault.ClassConfig ||
+			if err == nil && (told[l.Path] || vault.ClassOf(l.Path) == vault.ClassConfig ||
 				exists(l.Path)) {
 				return true
 			}
@@ -53,4 +56,57 @@ func LostFiles(ctx context.Context, v *vault.Vault, exists func(vault.Path) bool
 			}
 		}
 	}
+}
+
+// restoreFolder brings back the files of a folder that HEAD has and the disk has not, or else those that the newest
+// commit deleted which took any of them; nil where there are none. An agent names each file.
+func restoreFolder(ctx context.Context, v *vault.Vault, ref string, w vault.Write) (*vault.Result, error) {
+	dir, err := vault.ParsePath(strings.TrimSuffix(ref, "/"))
+	if err != nil || v != v.Whole() {
+		return nil, nil
+	}
+	there := func(p vault.Path) bool {
+		_, err := os.Lstat(filepath.Join(v.Root(), filepath.FromSlash(string(p))))
+		return err == nil
+	}
+	var lost []Lost
+	for l, err := range LostFiles(ctx, v, there) {
+		if err != nil {
+			return nil, err
+		}
+		if !strings.HasPrefix(string(l.Path), string(dir)+"/") {
+			continue
+		}
+		if len(lost) > 0 && l.Rev != lost[0].Rev {
+			break
+		}
+		lost = append(lost, l)
+	}
+	if len(lost) == 0 {
+		return nil, nil
+	}
+	was, err := v.History().View(ctx, string(lost[0].At))
+	if err != nil {
+		return nil, err
+	}
+	var back []vault.Memory
+	res, err := v.Transact(ctx, w.Why(vault.OpRestore, string(dir)), w.DryRun, func(tx *vault.Tx) error {
+		back = nil // another try
+		for _, l := range lost {
+			data, _, err := was.Read(l.Path)
+			if err != nil {
+				return err
+			}
+			if err := tx.Put(l.Path, "", data); err != nil {
+				return err
+			}
+			back = append(back, vault.ReadMemory(l.Path, data))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = back
+	return res, nil
 }

@@ -20,7 +20,7 @@ import (
 const archiveDir = "archive/"
 
 // Restore brings a memory back in a commit of its own: from the archive, or after
-// a deletion, committed or not, to the place it had; or, with a revision, the bytes it had then,
+// a deletion, committed or not, to the place it had, an attachment as well, or all that a user's folder lost last; or, with a revision, the bytes it had then,
 // wherever it is now. What an older version takes out is a rejection, as with a
 // revert. Restoring twice changes nothing. It fails with vault.ErrNotFound,
 // vault.ErrInvalid for what is in place and no revision was named, and
@@ -136,6 +136,9 @@ func flag(tx *vault.Tx, flagging []vault.Memory, id string) error {
 // restoreDeleted brings back what ref named before it was deleted. A memory that only left its
 // place is not doubled: it comes from where it is now.
 func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown error, w vault.Write) (*vault.Result, error) {
+	if res, err := restoreFolder(ctx, v, ref, w); res != nil || err != nil {
+		return res, err
+	}
 	was, data, err := v.Whole().History().ReadAt(ctx, "", ref) // in HEAD, when it is gone from the disk alone
 	var by vault.Commit
 	var next vault.Path
@@ -184,8 +187,8 @@ func deleted(ctx context.Context, v *vault.Vault, ref string, unknown error) (
 		o.Path = p
 	}
 	called := func(m vault.Memory) bool {
-		base := strings.TrimSuffix(m.Path.Base(), ".md")
-		return string(m.Path) == ref || markdown.Fold(base) == markdown.Fold(ref) ||
+		base, asked := markdown.Fold(m.Path.Base()), markdown.Fold(ref)
+		return string(m.Path) == ref || base == asked || base == asked+".md" ||
 			m.Title != "" && markdown.Fold(m.Title) == markdown.Fold(ref)
 	}
 	objects := v.Whole().History().Ancestry()
@@ -200,7 +203,7 @@ func deleted(ctx context.Context, v *vault.Vault, ref string, unknown error) (
 			} else if ch.Status != vault.Deleted {
 				continue
 			}
-			if !from.IsMarkdown() || vault.ClassOf(from) == vault.ClassConfig {
+			if vault.ClassOf(from) == vault.ClassConfig || !from.IsMarkdown() && !called(vault.Memory{Path: from}) {
 				continue
 			}
 			if data, err = objects.Read(ch.Old); err != nil {

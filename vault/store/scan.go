@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -339,6 +340,24 @@ func (sc *Scan) hash(ctx context.Context, f *File, x *pair) (id gitstore.ID, kno
 	sc.Skipped = append(sc.Skipped, Problem{ID: "unreadable", Path: f.Path, Text: err.Error(),
 		Hint: "it is left as it is and not searched"})
 	return x.head.Hash, x.head.Mode != 0, nil
+}
+
+// MissingAttachments are the files of the git index that are no Markdown, lie in no hidden folder, and are not on disk.
+// stet commits none of them, so that they are in no change. Cost: an lstat for each that is no Markdown.
+func (sc *Scan) MissingAttachments() (out []Path) {
+	for row := range sc.index.Rows(sc.store.prefix) {
+		name := row.Name()
+		if bytes.HasSuffix(name, []byte(".md")) || name[0] == '.' || bytes.Contains(name, []byte("/.")) {
+			continue
+		}
+		p, ok := sc.store.Own(string(name))
+		if e := row.Bare(); ok && regular(e.Mode) && !e.SkipWorktree {
+			if _, err := sc.store.tree.Lstat(string(p)); Absent(err) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
 }
 
 // hidden reports a tracked file that was not walked but is not gone either: it

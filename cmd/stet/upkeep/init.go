@@ -78,5 +78,6 @@ func printInit(p *console.Printer, res *agent.Initialised) {
 	}
 	if res.Adopted > 0 {
 		p.Printf("  %s %s of yours\n", committed, agent.Plural(res.Adopted, "Markdown file"))
+		p.Printf("  later edits: \"stet adopt\" commits them, \"stet watch\" does as you save\n")
 	}
 }
