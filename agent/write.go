@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"stet/agent/approval"
 	"stet/agent/cite"
@@ -15,6 +17,7 @@ import (
 	"stet/templates"
 	"stet/vault"
 	"stet/vault/lineage"
+	"stet/vault/links"
 )
 
 // Write says who writes, and how. The zero value is the user.
@@ -257,6 +260,7 @@ func (a *App) tellAttachments(ctx context.Context, changes []vault.Change) {
 	if a.told("attachments") {
 		return
 	}
+	named := sync.OnceValue(func() map[string][]vault.Path { return links.Attachments(os.DirFS(a.Root())) })
 	for i, c := range changes {
 		if i == mostRead {
 			return
@@ -269,7 +273,7 @@ func (a *App) tellAttachments(ctx context.Context, changes []vault.Change) {
 			continue // it went away meanwhile
 		}
 		for _, l := range markdown.Parse(data).Links() {
-			if file := a.uncommitted(ctx, c.Path, l); file != "" && a.first(ctx, "attachments") {
+			if file := a.uncommitted(ctx, c.Path, l, named); file != "" && a.first(ctx, "attachments") {
 				a.note("stet commits Markdown alone: attachments such as %s are in no commit until you add them "+
 					"with git", file)
 				return
@@ -279,14 +283,18 @@ func (a *App) tellAttachments(ctx context.Context, changes []vault.Change) {
 }
 
 // uncommitted is the file that is no Markdown to which a link leads, where it is there and in no commit: by its path,
-// or by its name in the places where programs put attachments.
-func (a *App) uncommitted(ctx context.Context, from vault.Path, l markdown.Link) vault.Path {
-	if ext := path.Ext(l.Target); ext == "" || vault.Path(l.Target).IsMarkdown() {
+// or by its name in any folder.
+func (a *App) uncommitted(
+	ctx context.Context, from vault.Path, l markdown.Link, named func() map[string][]vault.Path,
+) vault.Path {
+	if ext := path.Ext(l.Target); ext == "" || vault.Path(l.Target).IsMarkdown() || strings.Contains(l.Target, "://") {
 		return ""
 	}
-	for _, at := range []string{path.Join(from.Dir(), l.Target), strings.TrimPrefix(path.Clean(l.Target), "/"),
-		path.Join("attachments", l.Target), path.Join(from.Dir(), "attachments", l.Target),
-		path.Join("assets", l.Target)} {
+	all := []string{path.Join(from.Dir(), l.Target), strings.TrimPrefix(path.Clean(l.Target), "/")}
+	for _, p := range named()[markdown.Fold(path.Base(l.Target))] {
+		all = append(all, string(p))
+	}
+	for _, at := range all {
 		p, err := vault.ParsePath(at)
 		if err != nil || !a.exists(p) {
 			continue

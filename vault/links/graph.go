@@ -45,7 +45,7 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	attached := sync.OnceValue(func() map[string][]vault.Path { return attachments(root.FS()) })
+	attached := sync.OnceValue(func() map[string][]vault.Path { return Attachments(root.FS()) })
 	t := newTable(s.files, s.called, existing(root))
 	known := map[vault.Path]bool{}
 	hidden := func(p vault.Path) bool {
@@ -303,8 +303,8 @@ func (t *table) attachment(
 	return Target{Path: choose(from, string(written), found), State: Attachment}, true
 }
 
-// attachments lists all files that are not hidden, by folded name.
-func attachments(tree fs.FS) map[string][]vault.Path {
+// Attachments lists all files of a tree that are not hidden, Markdown as well, by folded name. Cost: a walk.
+func Attachments(tree fs.FS) map[string][]vault.Path {
 	found := map[string][]vault.Path{}
 	// What cannot be listed is not there for a link either.
 	_ = fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
