@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
+	"stet/agent/daily"
+	"stet/markdown"
 	"stet/vault"
 	"stet/vault/doctor"
 	"stet/vault/durable"
@@ -237,4 +240,155 @@ func (a *App) sweepDrafts(ctx context.Context, root *durable.Root) error {
 		}
 	}
 	return nil
+}
+
+// Today holds the use cases of the note of today.
+type Today struct{ a *App }
+
+// Today is the note of today.
+func (a *App) Today() Today { return Today{a} }
+
+// TodayOptions say what becomes of the note of today.
+type TodayOptions struct {
+	Write
+	Text string // is added to it
+	Edit Editor // in place of Text: opens it
+}
+
+// Write adds a text to the note, or opens it in an editor. One that is not there yet begins with its template. Where it
+// ends in a list, the text is the next item. It fails as [Today.Path] does, and where the template cannot be read.
+func (t Today) Write(ctx context.Context, o TodayOptions) (*Written, error) {
+	a := t.a
+	w, err := a.permit(o.Write, "update", "")
+	if err == nil && o.Edit != nil {
+		err = a.check(o.Write, "edit", "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, s, err := a.dayNote()
+	if err != nil {
+		return nil, err
+	}
+	var form []byte
+	why := w.Why(vault.OpUpdate, string(p))
+	_, _, err = a.v.ReadFile(p)
+	stands := err == nil
+	if errors.Is(err, fs.ErrNotExist) {
+		why.Op = vault.OpRemember
+		form, err = a.dayForm(s, p)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case o.Edit != nil && stands:
+		return a.edit(ctx, p, o.Write, o.Edit)
+	case o.Edit != nil:
+		return a.begin(ctx, p, form, w, o.Edit)
+	}
+	if err := a.askLikely(o.Write, o.Text); err != nil {
+		return nil, err
+	}
+	var after vault.Memory
+	res, err := a.v.Transact(ctx, why, w.DryRun, func(tx *vault.Tx) error {
+		data, was, err := tx.Read(p)
+		if err != nil {
+			return err
+		}
+		if was == "" {
+			data = form
+		}
+		doc := markdown.Parse(data)
+		if err := (vault.Patch{Append: &o.Text, Item: true}).Add(doc); err != nil {
+			return fmt.Errorf("add to %q: %w", p, err)
+		}
+		if after = vault.ReadMemory(p, doc.Bytes()); after.ID != "" {
+			tx.Why().Memories = []string{after.ID}
+		}
+		return tx.Put(p, was, doc.Bytes())
+	})
+	if err == nil {
+		res.Memories = []vault.Memory{after}
+	}
+	return a.finished(ctx, res, err)
+}
+
+// Path is where the note stands. It fails with [vault.ErrNotFound] where there is none yet, with
+// [vault.ErrInvalid] where Obsidian's settings cannot be read, and with [vault.ErrBadPath] or [vault.ErrRefused] where
+// they lead to no place for a note.
+func (t Today) Path() (vault.Path, error) {
+	p, _, err := t.a.dayNote()
+	if err != nil {
+		return "", err
+	}
+	if _, _, err = t.a.v.ReadFile(p); errors.Is(err, fs.ErrNotExist) {
+		err = vault.WithHint(fmt.Errorf("the note of today, %q: %w", p, vault.ErrNotFound),
+			"\"stet today TEXT\" begins it")
+	}
+	return p, err
+}
+
+// dayNote is where the note of today goes, and by which settings: Obsidian's, which begin at the top of the vault;
+// without Obsidian those that name the folder of zk's manual, or daily.
+func (a *App) dayNote() (vault.Path, daily.Settings, error) {
+	s := daily.Settings{}
+	data, _, err := a.v.ReadFile(daily.File)
+	switch {
+	case err == nil:
+		if s, err = daily.Read(data); err != nil {
+			err = vault.WithHint(fmt.Errorf("read %s: %w: %w", daily.File, vault.ErrInvalid, err), "fix the file")
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+	case a.exists(vault.Path(path.Dir(daily.File))):
+		err = nil
+	case a.exists("journal/daily"):
+		s.Folder, err = "journal/daily", nil
+	default:
+		s.Folder, err = "daily", nil
+	}
+	if err != nil {
+		return "", s, err
+	}
+	word, err := s.Path(a.o.Now().Local())
+	if err != nil {
+		return "", s, badFormat(daily.File, err)
+	}
+	p, err := vault.ParsePath(word)
+	switch {
+	case err != nil:
+		return "", s, vault.WithHint(fmt.Errorf("the note of today, by %s: %w", daily.File, err), "fix the file")
+	case vault.ClassOf(p) != vault.ClassNote || p.Steers() || p.Unportable() != "":
+		return "", s, vault.WithHint(fmt.Errorf("the note of today, %q by %s: %w: a file there is no note", p,
+			daily.File, vault.ErrRefused), "give a folder of your own there, and a format without special characters")
+	}
+	return p, s, nil
+}
+
+// dayForm is what the note of a day begins with.
+func (a *App) dayForm(s daily.Settings, p vault.Path) ([]byte, error) {
+	title := strings.TrimSuffix(p.Base(), ".md")
+	if s.Template == "" {
+		if a.exists(vault.Path(path.Dir(daily.File))) {
+			return nil, nil // Obsidian shows the name above
+		}
+		return []byte("# " + title + "\n\n"), nil
+	}
+	at, err := vault.ParsePath(strings.TrimSuffix(s.Template, ".md") + ".md")
+	var data []byte
+	if err == nil {
+		data, _, err = a.v.ReadFile(at)
+	}
+	if err != nil {
+		return nil, vault.WithHint(fmt.Errorf("the template of the note of today, by %s: %w", daily.File, err),
+			"make it, or take \"template\" out of that file")
+	}
+	if data, err = daily.Fill(data, title, a.o.Now().Local()); err != nil {
+		return nil, badFormat(string(at), err)
+	}
+	return data, nil
+}
+
+func badFormat(file string, err error) error {
+	return vault.WithHint(fmt.Errorf("%s: %w: %w", file, vault.ErrInvalid, err),
+		"a format has YYYY YY MMMM MMM MM M DD D Do dddd ddd WW GGGG ww gggg Q HH mm ss, and [words] as they are")
 }

@@ -71,7 +71,7 @@ func Policy() []Rule {
 		{"export", Refused, "standard output is allowed", []string{
 			"export --output", "session export --output", "man --output", "bench --dump"}},
 		{"init", Allowed, "in a new or empty folder in no repository, where no program takes orders", []string{"init"}},
-		{"update", OfAgents, asked, []string{"update"}},
+		{"update", OfAgents, asked, []string{"update", "today"}},
 		{"move", OfAgents, asked, []string{"move"}},
 		{"pin", OfAgents, "", []string{"pin", "unpin"}},
 		{"forget", OfAgents, asked, []string{"forget"}},

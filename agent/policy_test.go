@@ -20,7 +20,7 @@ func reading() map[string][]string {
 			"Open", "OpenAt", "Setting", "Installed", "Settings", "Sources", "UserFile", "VaultOptions"},
 		"App": {"Agent", "Called", "Close", "Head", "History", "Hooks", "Index", "Learning", "Memories", "Named",
 			"Notebook", "Now", "Root", "Session", "Sessions", "Settings", "Settle", "Shorts", "Shown", "Skills",
-			"Vault"},
+			"Today", "Vault"},
 		"Hooks":    {"Fail"},
 		"Learning": {"Reviews"},
 		"Memories": {"Conflicts", "Context", "ContextOf", "Export",
@@ -29,6 +29,7 @@ func reading() map[string][]string {
 			"Versions"},
 		"Sessions": {"Export", "Files", "Fix", "How", "List", "Meant", "Search", "Show", "Why"},
 		"Skills":   {"Lint", "List", "View", "Waiting"},
+		"Today":    {"Path"},
 		"Vault":    {"Files", "Status"},
 		"Notebook": {"Show"},
 	}
@@ -54,7 +55,7 @@ func TestEveryUseCaseThatWritesAsksThePolicy(t *testing.T) {
 	}
 	known, asked := 0, 0
 	for _, handle := range []any{a.Environment, a, a.Memories(), a.History(), a.Sessions(), a.Skills(), a.Vault(),
-		a.Learning(), a.Hooks(), a.Notebook(vault.ClassCore)} {
+		a.Learning(), a.Hooks(), a.Today(), a.Notebook(vault.ClassCore)} {
 		v := reflect.ValueOf(handle)
 		typ := reflect.Indirect(v).Type().Name()
 		for i := range v.NumMethod() {

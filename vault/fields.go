@@ -158,3 +158,38 @@ func (p Patch) Tag(at Path, doc *markdown.Document) error {
 	}
 	return errors.Join(errs...)
 }
+
+// Add appends what the patch appends, and changes nothing else. It fails with [ErrInvalid] for what is no text.
+func (p Patch) Add(doc *markdown.Document) error {
+	if p.Append == nil {
+		return nil
+	}
+	if err := checkText(*p.Append); err != nil {
+		return err
+	}
+	body := strings.TrimRight(string(doc.Body()), "\r\n")
+	eol := "\n"
+	if strings.Contains(string(doc.Body()), "\r\n") {
+		eol = "\r\n"
+	}
+	text, next := strings.TrimRight(*p.Append, "\r\n"), lastItem(body)
+	if words := strings.TrimLeft(text, "#"); words != text && strings.HasPrefix(words, " ") {
+		next = "" // a heading ends the list
+	}
+	if p.Item && next != "" && !item().MatchString(text) {
+		indent := strings.Repeat(" ", strings.Index(next, " ")+1)
+		text = next + strings.ReplaceAll(text, "\n", "\n"+indent)
+		if strings.HasSuffix("\n"+body, "\n"+next) { // an item that is yet to be filled in
+			body = strings.TrimSuffix(body, next)
+		}
+	}
+	gap := eol + eol
+	switch {
+	case body == "", strings.HasSuffix(body, "\n"):
+		gap = ""
+	case next != "" && item().MatchString(text):
+		gap = eol
+	}
+	doc.SetBody([]byte(body + gap + text + eol))
+	return nil
+}

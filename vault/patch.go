@@ -23,6 +23,7 @@ import (
 type Patch struct {
 	Text             *string // the new body
 	Append           *string // a paragraph added to the end, or an item to a list there
+	Item             bool    // Append is made the next item of a list there, unless it is a heading
 	Title            *string // "" removes it
 	Kind             *string
 	Scope            *string // moves the file; links to it are left alone (vault/links moves them along)
@@ -224,20 +225,8 @@ func (p Patch) edit(at Path, doc *markdown.Document) error {
 		}
 		setBody(doc, *p.Text)
 	}
-	if p.Append != nil {
-		if err := checkText(*p.Append); err != nil {
-			return err
-		}
-		body := strings.TrimRight(string(doc.Body()), "\r\n")
-		eol := "\n"
-		if strings.Contains(string(doc.Body()), "\r\n") {
-			eol = "\r\n"
-		}
-		gap, text := eol+eol, strings.TrimRight(*p.Append, "\r\n")
-		if lastItem(body) != "" && item().MatchString(text) {
-			gap = eol
-		}
-		doc.SetBody([]byte(body + gap + text + eol))
+	if err := p.Add(doc); err != nil {
+		return err
 	}
 	errs = append(errs, setText(doc, "title", p.Title), setText(doc, "kind", p.Kind))
 	if f := p.Importance; f != nil {

@@ -74,7 +74,8 @@ func run(ctx context.Context, args []string, host console.Host) int {
 
 // Commands returns the definition of every command, in listing order.
 func Commands() []*console.Command {
-	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()},
+	return slices.Concat(upkeep.StartCommands(),
+		[]*console.Command{memory.NewCommand(), memory.TodayCommand(), memory.ExportCommand()},
 		memory.Commands(), history.Commands(), conversation.Commands(), []*console.Command{upkeep.UsageCommand()},
 		upkeep.IndexCommands(),
 		[]*console.Command{upkeep.CurateCommand(), forked.Command()},

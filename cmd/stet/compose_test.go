@@ -103,6 +103,21 @@ func TestOnATerminalRememberAndNewOpenAnEditor(t *testing.T) {
 	s.editor("echo never asked > $1")
 	s.run(3, "", "new", "./Idea")
 
+	// The note of today
+	s.editor("true")
+	if out, _ := s.run(0, "", "today"); !strings.Contains(out, "unchanged") {
+		t.Errorf("a note of today left as it was: %q", out)
+	}
+	for _, word := range []string{"Early.", "Late."} {
+		s.editor("echo " + word + " >> $1")
+		if out, _ := s.run(0, "", "today"); !strings.Contains(out, "written  daily/2026-01-09.md") {
+			t.Errorf("the note of today: %q", out)
+		}
+	}
+	if out, _ := s.run(0, "", "today", "--no-input"); out != "# 2026-01-09\n\nEarly.\nLate.\n" {
+		t.Errorf("the note of today: %q", out)
+	}
+
 	// What was typed is kept where the editor fails, and where what was saved is not stored.
 	kept := func(talk, text string) {
 		t.Helper()

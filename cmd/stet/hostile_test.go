@@ -228,6 +228,7 @@ watch: {commit: true}
 	h.put("notes/skills/x/evil/SKILL.md", "---\nname: evil\nhooks: {PostToolUse: trip}\n---\n!`trip`\n")
 	h.put("notes/skills/x/evil/scripts/run.sh", "#!/bin/sh\n"+trip+"\n")
 	h.put("notes/.stet/templates/fact.md", "{{ exec \""+trip+"\" }}{{ readFile \"../../outside/secret.md\" }}$(trip)\n")
+	h.put("notes/.obsidian/daily-notes.json", `{"folder":"memories/../root/tmp","template":"memories/linked"}`)
 	h.put("notes/.stet/templates/../tombstones/x.yaml", "action: revert\nids: [../../../outside]\ntext_hash: x\n")
 	h.stet("", "adopt", "--all")
 	h.link(h.outside, "notes/memories/linked")
@@ -261,7 +262,7 @@ move memories/a-new-memory.md ../outside/x.md|move memories/a-new-memory.md memo
 links|links --json|links --dead|links --back MEMORY.md|links --orphans
 encode|encode --all|encode --rule same-text --json
 pin memories/moved.md|unpin memories/moved.md
-new fact A title|new ../../outside/x A title|new --in ../../outside A title
+new fact A title|new ../../outside/x A title|new --in ../../outside A title|today|today words
 profile|profile add The person likes tea.|core|core add The server is called Ada.|core --json
 skill|skill list --json|skill list --archived|skill lint
 skill new ../../outside --description x|skill new n --category ../x --description x|skill use evil|skill pin evil

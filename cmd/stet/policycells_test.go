@@ -154,6 +154,8 @@ func policyCells() []policyCell {
 		{`bench ../none`, "n", "n"},
 		{`new decision Note`, "w", "w"},
 		{`new --in . A_note`, "w", "w"},
+		{`today`, "n", "n"},
+		{`today Words.`, "w", "w"},
 		{`init ../below`, "r", "r"},
 	}
 }

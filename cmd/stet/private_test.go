@@ -126,6 +126,7 @@ func newSecretVault(t *testing.T) *secretVault {
 	s.id("memories/rent.md")
 	s.must("remember", "--plain", "The opal is gone.", "--title", "Opal")
 	s.must("forget", "opal")
+	s.put(".obsidian/daily-notes.json", `{"format":"[new]"}`) // the note of today is private
 	s.put("quarz-edit.md", "---\nprivate: true\n---\nQuarz onyx is edited.\n")
 	return s
 }
@@ -225,6 +226,7 @@ func secretArgs() map[string][]string {
 			"pot --text The_kettle_is_blue. --dry-run",
 			"pot --text A_kettle.",
 		},
+		"today":                {"", "x --dry-run", "x"},
 		"move":                 {"@ /elsewhere --dry-run", "/quarz /open --dry-run"},
 		"pin":                  {"@ --dry-run"},
 		"unpin":                {"@ --dry-run"},

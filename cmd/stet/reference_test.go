@@ -89,7 +89,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	// One line a package, so that two people can add to them.
 	writes := strings.Fields(`
 		init doctor config
-		remember update forget conflicts encode move pin unpin new context
+		remember update forget conflicts encode move pin unpin new today context
 		profile core skill
 		session nudge
 		import

@@ -59,21 +59,26 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 		if err != nil {
 			return err
 		}
-		tellMoment(e, found.AsOf)
-		tellProblems(e, found.Memories)
-		for _, m := range found.Memories {
-			if len(m.Flags) > 0 {
-				e.Note("%s is labelled: %s", m.Path, m.Label)
-			}
-			if m.MayBeOutdatedBy != nil {
-				e.Note("%s %s", m.Path, m.MayBeOutdatedBy)
-			}
+		return printShown(ctx, e, found, in.Bool("body"))
+	})
+}
+
+// printShown prints files, and what is to be said of them.
+func printShown(ctx context.Context, e *console.Env, found *agent.Shown, bodyOnly bool) error {
+	tellMoment(e, found.AsOf)
+	tellProblems(e, found.Memories)
+	for _, m := range found.Memories {
+		if len(m.Flags) > 0 {
+			e.Note("%s is labelled: %s", m.Path, m.Label)
 		}
-		return e.ShowPaged(ctx, showAnswer(found), func(p *console.Printer) {
-			for i, m := range found.Memories {
-				printMemory(p, m, in.Bool("body"), len(found.Memories) > 1, i)
-			}
-		})
+		if m.MayBeOutdatedBy != nil {
+			e.Note("%s %s", m.Path, m.MayBeOutdatedBy)
+		}
+	}
+	return e.ShowPaged(ctx, showAnswer(found), func(p *console.Printer) {
+		for i, m := range found.Memories {
+			printMemory(p, m, bodyOnly, len(found.Memories) > 1, i)
+		}
 	})
 }
 
