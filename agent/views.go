@@ -329,9 +329,8 @@ type Called struct {
 }
 
 // Called lists what the files of the vault are called, without reading them: those that are there, with the titles and
-// aliases that the search index knew when it was last written. Of the files in path order, which have a slug and the
-// time of the disk so far, choose, unless it is nil, leaves those that are asked for, in path order as well.
-func (a *App) Called(ctx context.Context, o vault.WalkOptions, choose func([]Called) []Called) ([]Called, error) {
+// aliases that the search index knew when it was last written, in path order.
+func (a *App) Called(ctx context.Context, o vault.WalkOptions) ([]Called, error) {
 	x, err := a.anyIndex()
 	if err != nil {
 		return nil, err
@@ -347,9 +346,6 @@ func (a *App) Called(ctx context.Context, o vault.WalkOptions, choose func([]Cal
 	for i, f := range files {
 		out[i] = Called{Known: names.Known{Slug: names.Slug(f.Path.Base())}, Path: f.Path, Updated: f.ModTime}
 	}
-	if choose != nil {
-		out = choose(out)
-	}
 	at := 0
 	_ = x.Known(func(r *document.Record) { // without an index there are no titles
 		if at > 0 && r.Path < out[at-1].Path {
@@ -360,7 +356,8 @@ func (a *App) Called(ctx context.Context, o vault.WalkOptions, choose func([]Cal
 		}
 		if at < len(out) && out[at].Path == r.Path {
 			m := document.DecodeMeta(r.Meta)
-			out[at].Known, out[at].Kind, out[at].Categories = r.Names(), m.Kind, m.Categories
+			out[at].ID, out[at].Title, out[at].Aliases = m.ID, m.Title, m.Aliases
+			out[at].Kind, out[at].Categories = m.Kind, m.Categories
 			if m.Updated != 0 {
 				out[at].Updated = document.TimeOf(m.Updated)
 			}

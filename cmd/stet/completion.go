@@ -11,8 +11,10 @@ import (
 	"stet/agent"
 	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
+	"stet/markdown"
 	"stet/templates"
 	"stet/vault"
+	"stet/vault/names"
 	"stet/vault/settings"
 )
 
@@ -31,8 +33,12 @@ func completionCommand() *console.Command {
 		Args: "bash | zsh | fish | words -- WORD... | described -- WORD...", MinArgs: 1, MaxArgs: -1,
 		Details: `The scripts call "stet completion described" with the words typed so far, the last of them
 			unfinished; it prints what that one could become, and behind a tab what each is: commands, flags,
-			memories and notes, scopes, tags, sessions. Of very many memories it names the newest. "words" prints
-			the words alone.`,
+			memories and notes, scopes, tags, sessions. Names that begin as the word does stand first, in letters of
+			either case, and behind them those in which it stands as a whole word, as "stet show" takes it. Of very
+			many it names the newest. "words" prints the words alone.
+
+			The line in the shell's own file counts for terminals that you open from then on. In one that is open
+			type the line as well, or "source ~/.bashrc", "source ~/.zshrc", "source ~/.config/fish/config.fish".`,
 		Examples: `source <(stet completion bash)  # in ~/.bashrc
 			source <(stet completion zsh)  # in ~/.zshrc, after compinit
 			stet completion fish | source  # in ~/.config/fish/config.fish`,
@@ -65,7 +71,10 @@ func completion(ctx context.Context, e *console.Env, in *console.Input) error {
 }
 
 // An offer is what a word could become, and what that is.
-type offer struct{ word, says string }
+type offer struct {
+	word, says string
+	meant      bool // although it does not begin as the word does
+}
 
 // saysWidth is how many columns of a description a shell shows.
 const saysWidth = 50
@@ -75,12 +84,16 @@ func offered(ctx context.Context, e *console.Env, words []string) []offer {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	last := words[len(words)-1]
-	all := complete(ctx, e, Commands(), words)
-	found := slices.DeleteFunc(all, func(o offer) bool {
-		return !strings.HasPrefix(o.word, last) || console.Line1(o.word) != o.word || o.word == ""
+	last := names.Parse(words[len(words)-1])
+	found := slices.DeleteFunc(complete(ctx, e, Commands(), words), func(o offer) bool {
+		return !o.meant && !last.Begins(o.word) || console.Line1(o.word) != o.word || o.word == ""
 	})
-	slices.SortStableFunc(found, func(a, b offer) int { return strings.Compare(a.word, b.word) })
+	slices.SortStableFunc(found, func(a, b offer) int {
+		if a.meant != b.meant {
+			return map[bool]int{true: 1, false: -1}[a.meant]
+		}
+		return strings.Compare(a.word, b.word)
+	})
 	found = slices.CompactFunc(found, func(a, b offer) bool { return a.word == b.word })
 	for i := range found {
 		found[i].says = cells.Cut(console.Line1(found[i].says), saysWidth)
@@ -150,7 +163,7 @@ func plain(words ...string) (out []offer) {
 func commandNames(commands []*console.Command) (out []offer) {
 	for _, c := range commands {
 		for _, name := range c.Names() {
-			out = append(out, offer{name, c.Summary})
+			out = append(out, offer{word: name, says: c.Summary})
 		}
 	}
 	return out
@@ -164,7 +177,7 @@ func flagNames(flags []cli.Flag) (out []offer) {
 		}
 		for _, n := range f.Names() {
 			if len(n) > 1 {
-				out = append(out, offer{"--" + n, says})
+				out = append(out, offer{word: "--" + n, says: says})
 			}
 		}
 	}
@@ -210,11 +223,9 @@ func takesMemory(c *console.Command) bool {
 
 // called lists the files of the vault. Whatever goes wrong is silence: a shell has no place for a message in the middle
 // of a line.
-func called(
-	ctx context.Context, e *console.Env, o vault.WalkOptions, choose func([]agent.Called) []agent.Called,
-) (out []agent.Called) {
+func called(ctx context.Context, e *console.Env, o vault.WalkOptions) (out []agent.Called) {
 	_ = e.With(ctx, true, func(a *agent.App) (err error) {
-		out, err = a.Called(ctx, o, choose)
+		out, err = a.Called(ctx, o)
 		return err
 	})
 	return out
@@ -227,7 +238,7 @@ func counted(names []string) (out []offer) {
 		counts[n]++
 	}
 	for name, n := range counts {
-		out = append(out, offer{name, agent.Plural(n, "file")})
+		out = append(out, offer{word: name, says: agent.Plural(n, "file")})
 	}
 	return out
 }
@@ -235,7 +246,7 @@ func counted(names []string) (out []offer) {
 // scopeNames lists the scopes that hold something.
 func scopeNames(ctx context.Context, e *console.Env) []offer {
 	var names []string
-	for _, c := range called(ctx, e, vault.WalkOptions{}, nil) {
+	for _, c := range called(ctx, e, vault.WalkOptions{}) {
 		if vault.ClassOf(c.Path) == vault.ClassMemory {
 			names = append(names, vault.ScopeOf(c.Path))
 		}
@@ -245,7 +256,7 @@ func scopeNames(ctx context.Context, e *console.Env) []offer {
 
 func tagNames(ctx context.Context, e *console.Env) []offer {
 	var names []string
-	for _, c := range called(ctx, e, vault.WalkOptions{}, nil) {
+	for _, c := range called(ctx, e, vault.WalkOptions{}) {
 		names = append(names, c.Categories...)
 	}
 	return counted(names)
@@ -253,15 +264,15 @@ func tagNames(ctx context.Context, e *console.Env) []offer {
 
 func kindNames(ctx context.Context, e *console.Env) []offer {
 	names := templates.NoteKinds()
-	for _, c := range called(ctx, e, vault.WalkOptions{}, nil) {
+	for _, c := range called(ctx, e, vault.WalkOptions{}) {
 		names = append(names, c.Kind)
 	}
 	return counted(names)
 }
 
 func sessionNames(ctx context.Context, e *console.Env) (out []offer) {
-	for _, c := range called(ctx, e, vault.WalkOptions{Under: "sessions"}, newest) {
-		out = append(out, offer{c.ID, says(e, c)})
+	for _, c := range newest(called(ctx, e, vault.WalkOptions{Under: "sessions"})) {
+		out = append(out, offer{word: c.ID, says: says(e, c, "")})
 	}
 	return out
 }
@@ -271,7 +282,7 @@ func skillNames(ctx context.Context, e *console.Env, archived bool) (out []offer
 		found, err := a.Skills().List(ctx, archived)
 		if err == nil {
 			for _, s := range found.Skills {
-				out = append(out, offer{s.Name, s.Description})
+				out = append(out, offer{word: s.Name, says: s.Description})
 			}
 		}
 		return err
@@ -280,32 +291,59 @@ func skillNames(ctx context.Context, e *console.Env, archived bool) (out []offer
 }
 
 // memoryNames lists memories and notes by the names of their files or, once a folder is typed and where two have one
-// name, by their paths; with archive what lies there.
+// name, by their paths; with archive what lies there. Those of which it is whole words come behind those that begin
+// with it, and where there are neither, those of which it is a part: as commands take it.
 func memoryNames(ctx context.Context, e *console.Env, last string, archive bool) (out []offer) {
-	byPath := strings.Contains(last, "/")
-	slugs := map[string]int{}
-	all := called(ctx, e, vault.WalkOptions{Archive: archive}, func(all []agent.Called) []agent.Called {
-		return newest(slices.DeleteFunc(all, func(c agent.Called) bool {
-			if byPath {
-				return !strings.HasPrefix(string(c.Path), last)
-			}
-			class := vault.ClassOf(c.Path)
-			listed := !archive && (class == vault.ClassMemory || class == vault.ClassNote) ||
-				archive && class == vault.ClassArchive
-			if listed = listed && strings.HasPrefix(c.Slug, last); listed {
-				slugs[c.Slug]++
-			}
-			return !listed
-		}))
+	byPath, ref := strings.Contains(last, "/"), names.Parse(last)
+	all := slices.DeleteFunc(called(ctx, e, vault.WalkOptions{Archive: archive}), func(c agent.Called) bool {
+		class := vault.ClassOf(c.Path)
+		return !byPath && archive != (class == vault.ClassArchive) ||
+			!byPath && !archive && class != vault.ClassMemory && class != vault.ClassNote
 	})
+	var begin, words, parts []agent.Called
+	slugs := map[string]int{}
 	for _, c := range all {
-		name := c.Slug
-		if byPath || slugs[name] > 1 {
-			name = string(c.Path)
+		degree := ref.Degree(c.Known)
+		switch {
+		case byPath && ref.Begins(string(c.Path)), !byPath && ref.Begins(c.Slug):
+			begin = append(begin, c)
+		case degree == names.Words, degree == names.Part && strings.Contains(last, " "): // it has no end yet
+			words = append(words, c)
+		case degree == names.Part:
+			parts = append(parts, c)
 		}
-		out = append(out, offer{name, says(e, c)})
+	}
+	switch {
+	case len(begin)+len(words) == 0:
+		words = parts
+	case len(begin) > mostOffered:
+		words = nil
+	}
+	begin, words = newest(begin), newest(words)
+	for _, c := range slices.Concat(begin, words) {
+		slugs[c.Slug] = 0
+	}
+	for _, c := range all {
+		if n, asked := slugs[c.Slug]; asked {
+			slugs[c.Slug] = n + 1
+		}
+	}
+	for i, c := range slices.Concat(begin, words) {
+		name, folder := c.Slug, folderOf(c.Path)
+		if byPath || slugs[name] > 1 {
+			name, folder = string(c.Path), ""
+		}
+		out = append(out, offer{name, says(e, c, folder), i >= len(begin) || !ref.Begins(name)})
 	}
 	return out
+}
+
+// folderOf is where a file lies, as lists show it: the scope of a memory, "" for the first one, else the folder.
+func folderOf(p vault.Path) string {
+	if vault.ClassOf(p) == vault.ClassMemory {
+		return strings.TrimSuffix(vault.ScopeOf(p), "/")
+	}
+	return strings.TrimSuffix(string(p.Dir()), ".")
 }
 
 // mostOffered bounds the memories that a shell is told of: more than a screen holds.
@@ -337,12 +375,19 @@ func newest(all []agent.Called) []agent.Called {
 	})
 }
 
-// says describes a file: its title and how old it is.
-func says(e *console.Env, c agent.Called) string {
-	title := c.Title
-	if title == "" {
-		title = string(c.Path)
-	}
+// says describes a file: its title, unless the name that stands before it says the same, its folder and its age.
+func says(e *console.Env, c agent.Called, folder string) string {
 	age := cells.Age(c.Updated, e.Now())
-	return cells.Cut(console.Line1(title), saysWidth-len(age)-2) + "  " + age
+	if age != "now" && !strings.Contains(age, "-") { // nor a month
+		age += " ago"
+	}
+	rest := "changed " + age
+	if folder != "" {
+		rest = console.Line1(folder) + ", " + rest
+	}
+	title := console.Line1(c.Title)
+	if title == "" || markdown.Slug(title, 0) == markdown.Slug(c.Slug, 0) {
+		return rest
+	}
+	return cells.Cut(title, max(saysWidth-len(rest)-2, saysWidth/3)) + ", " + rest
 }

@@ -49,6 +49,9 @@ func (r Ref) Is(k Known) bool {
 	return same(k.Title) || slices.ContainsFunc(k.Aliases, same)
 }
 
+// Begins reports whether a name begins with what was typed, in letters of either case.
+func (r Ref) Begins(name string) bool { return strings.HasPrefix(markdown.Fold(name), r.whole) }
+
 // A Degree is how much of a name was typed.
 type Degree int
 

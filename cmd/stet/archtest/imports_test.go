@@ -172,8 +172,8 @@ func edges() []edge {
 		{"cmd/stet",
 			[]string{"agent", "cmd/stet/bench", "cmd/stet/cells", "cmd/stet/forked", "cmd/stet/console",
 				"cmd/stet/door",
-				"cmd/stet/history", "cmd/stet/memory", "cmd/stet/session",
-				"cmd/stet/upkeep", "templates", "vault", "vault/durable", "vault/settings"},
+				"cmd/stet/history", "cmd/stet/memory", "cmd/stet/session", "cmd/stet/upkeep",
+				"markdown", "templates", "vault", "vault/durable", "vault/names", "vault/settings"},
 			"dispatch, manual pages, and the names that completion offers"},
 		{"cmd/stet/archtest", nil, "looks at source text only"},
 	}

@@ -71,7 +71,7 @@ func meant(e *console.Env, a *agent.App, word string, n agent.Naming, changes bo
 
 // pickAny lets the user choose among all memories and notes.
 func pickAny(ctx context.Context, e *console.Env, a *agent.App) ([]string, error) {
-	called, err := a.Called(ctx, vault.WalkOptions{}, nil)
+	called, err := a.Called(ctx, vault.WalkOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -62,6 +62,9 @@ func (c *Command) paragraphs() []string {
 			out = append(out, strings.Join(words, " "))
 		}
 	}
+	if c.Picks {
+		out = append(out, "Without a MEMORY you choose among all on a terminal: by arrow keys, number or typing.")
+	}
 	return out
 }
 

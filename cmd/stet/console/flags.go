@@ -119,7 +119,7 @@ func (in *Input) Check(canAsk bool) error {
 	c := in.Definition
 	switch n := len(in.Words); {
 	case n < c.MinArgs && !(n == 0 && c.Picks && canAsk):
-		return agent.Usagef("%s needs %s", c.Name, c.Args).
+		return agent.Usagef("%s needs %s", c.Name, strings.Trim(c.Args, "[]")).
 			Suggest("usage: %s; \"stet %s --help\" has examples", usageOf(c), c.Name)
 	case c.MaxArgs >= 0 && n > c.MaxArgs:
 		err := agent.Usagef("%s: unexpected argument %q", c.Name, in.Words[c.MaxArgs])

@@ -15,12 +15,13 @@ func blameCommand() *console.Command {
 	return &console.Command{
 		Name: "blame", Group: console.History,
 		Summary: "show for each line of a file who wrote it, and in which commit",
-		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1, Picks: true,
+		Args:    "[MEMORY]", MinArgs: 1, MaxArgs: 1, Picks: true,
 		Details: `Each line names the user or the agent, and the session where the commit has one, followed
 			through renames and merges. Lines that are not committed are marked so.`,
 		Examples: `stet blame USER.md  # who wrote which line of the profile
 			stet blame gate-code --rev HEAD~5  # as the file was five commits ago
-			stet blame gate-code --json  # for a program`,
+			stet blame gate-code --json  # for a program
+			stet blame  # choose one on a terminal`,
 		Flags: console.Flags(
 			console.Text("rev", "the file as it was in the revision `REV` instead of on disk"),
 		),

@@ -14,14 +14,15 @@ func historyCommand() *console.Command {
 	return &console.Command{
 		Name: "history", Group: console.History,
 		Summary: "show every version of one memory or file, through its moves",
-		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1, Picks: true,
+		Args:    "[MEMORY]", MinArgs: 1, MaxArgs: 1, Picks: true,
 		Details: `Newest first: when, who, what was done, through which door and session, and how many lines came
 			and went. A file is followed through renames and edits by its id, into the archive and back, and through
 			merges made by hand.`,
 		Examples: `stet history gate-code  # every version of one memory
 			stet history notes/plan.md -p -n 3  # the last three with their diffs
 			stet history USER.md#1a2b3c4d  # one entry of a notebook, through its replacements
-			stet history 01jd7q --json  # for a program`,
+			stet history 01jd7q --json  # for a program
+			stet history  # choose one on a terminal`,
 		Flags: console.Flags(
 			console.Number("limit n", "at most `N` versions, 0 for all"),
 			console.Bool("patch p", "with the diff of each version"),

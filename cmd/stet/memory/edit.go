@@ -14,12 +14,13 @@ func editCommand() *console.Command {
 	return &console.Command{
 		Name: "edit", Group: console.Memory,
 		Summary: "open a memory in your editor and commit what you saved",
-		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1, Picks: true,
+		Args:    "[MEMORY]", MinArgs: 1, MaxArgs: 1, Picks: true,
 		Details: `The editor is $VISUAL, else $EDITOR, else vi; it may have arguments. It works on a copy and
 			holds no lock. Saved unchanged, nothing happens. When the memory changed meanwhile nothing is overwritten
 			(exit 3) and the message names the file that holds your text.`,
 		Examples: `stet edit gate-code  # by slug
-			EDITOR="code --wait" stet edit 01jd7q  # any editor that waits`,
+			EDITOR="code --wait" stet edit 01jd7q  # any editor that waits
+			stet edit  # choose one on a terminal`,
 		Flags: console.ActorFlags(console.MessageFlag(), console.AgainFlag()),
 		Run:   edit,
 	}

@@ -13,7 +13,7 @@ func forgetCommand() *console.Command {
 	return &console.Command{
 		Name: "forget", Group: console.Memory,
 		Summary: "move memories to the archive, out of the default search",
-		Args:    "MEMORY... | --match QUERY", MaxArgs: -1,
+		Args:    "[MEMORY...] | --match QUERY", MaxArgs: -1, Picks: true,
 		Details: `Nothing is deleted: the file moves below archive/ unchanged, "stet undo" or "stet restore"
 			brings it back, and "stet search --archived" still finds it. Agents may not write it again.
 			Transcripts keep what was said of it, and agents find it there: "stet session search" shows where, and
@@ -31,7 +31,8 @@ func forgetCommand() *console.Command {
 			stet forget 01jd7q 01jd8x --dry-run  # see what would move
 			stet forget --match "everything about my old address"  # what it means; shown, then asked
 			stet forget --match "card 4111-1111-1111-1111" --all --dry-run  # also where it is written without dashes
-			stet forget --purge memories/gate-code.md  # and how to erase it from history`,
+			stet forget --purge memories/gate-code.md  # and how to erase it from history
+			stet forget  # choose one on a terminal`,
 		Flags: console.WriteFlags(
 			console.Bool("purge", "remove it for good, and say how to erase it from history"),
 			console.Text("match", "the memories that `QUERY` means"),

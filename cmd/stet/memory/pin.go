@@ -13,11 +13,12 @@ func pinCommands() []*console.Command {
 		{
 			Name: "pin", Group: console.Memory,
 			Summary: "mark memories as always relevant",
-			Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1, Picks: true,
+			Args:    "[MEMORY...]", MinArgs: 1, MaxArgs: -1, Picks: true,
 			Details: `Sets "pinned: true" in the front matter and changes no other byte.`,
 			Examples: `stet pin gate-code  # one
 				stet pin gate-code && stet list --pinned  # and see all that are
-				stet pin gate-code 01jd8x --dry-run  # see what would change`,
+				stet pin gate-code 01jd8x --dry-run  # see what would change
+				stet pin  # choose one on a terminal`,
 			Flags: console.WriteFlags(console.MessageFlag()),
 			Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
 				return pin(ctx, e, in, "pinned")
@@ -26,9 +27,10 @@ func pinCommands() []*console.Command {
 		{
 			Name: "unpin", Group: console.Memory,
 			Summary: "take the mark of pin away",
-			Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1, Picks: true,
+			Args:    "[MEMORY...]", MinArgs: 1, MaxArgs: -1, Picks: true,
 			Examples: `stet unpin gate-code  # one
-				stet unpin gate-code 01jd8x  # several, one commit`,
+				stet unpin gate-code 01jd8x  # several, one commit
+				stet unpin  # choose one on a terminal`,
 			Flags: console.WriteFlags(console.MessageFlag()),
 			Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
 				return pin(ctx, e, in, "unpinned")

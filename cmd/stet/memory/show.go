@@ -14,7 +14,7 @@ func showCommand() *console.Command {
 	return &console.Command{
 		Name: "show", Aliases: []string{"cat"}, Group: console.Memory,
 		Summary: "print a memory or note, now or as it was",
-		Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1, Picks: true,
+		Args:    "[MEMORY...]", MinArgs: 1, MaxArgs: -1, Picks: true,
 		Details: `Without a terminal the bytes of the file are printed unchanged. A folder, or a filter as
 			tag:x, lists what there is, as "stet list" does.`,
 		Examples: `stet show memories/infra/db.md  # by path
@@ -24,7 +24,8 @@ func showCommand() *console.Command {
 			stet show gate-code --as-of 2w  # as it was two weeks ago
 			stet show USER.md#1a2b3c4d  # one entry of a notebook; 1a2b3c4d alone does too
 			stet show memories/infra  # what a folder holds
-			stet show gate-code --body  # the text without front matter`,
+			stet show gate-code --body  # the text without front matter
+			stet show  # choose one on a terminal`,
 		Flags: console.Flags(
 			console.Text("at", "as it was in the revision `REV`"),
 			console.Text("as-of", "as it was at the `TIME`: 2026-01-31, monday, 2w"),

@@ -16,7 +16,7 @@ func updateCommand() *console.Command {
 	return &console.Command{
 		Name: "update", Group: console.Memory,
 		Summary: "change a memory's text or front matter",
-		Args:    "MEMORY | --match QUERY", MaxArgs: 1,
+		Args:    "[MEMORY] | --match QUERY", MaxArgs: 1, Picks: true,
 		Details: `Only the lines that change are rewritten. --scope moves the file; its id, its history and the
 			links to it go with it. A new text is compared with what is stored as that of "stet remember" is, by the
 			rules: what it makes untrue goes in the same commit.
@@ -29,7 +29,8 @@ func updateCommand() *console.Command {
 			stet update 01jd7q --scope /infra/db --add-category mysql  # move and tag
 			stet update --match "my employer" --text "I work at Globex."  # by what it says
 			stet update 01jd7q --pin --importance 0.9  # front matter
-			stet update 01jd7q --set expires=2026-12-31 --unset source  # any other key of it`,
+			stet update 01jd7q --set expires=2026-12-31 --unset source  # any other key of it
+			stet update --pin  # choose the memory on a terminal`,
 		Flags: console.WriteFlags(
 			console.Text("text", "the new `TEXT`, \"-\" for standard input"),
 			console.Text("append", "add `TEXT` at the end, \"-\" for standard input"),

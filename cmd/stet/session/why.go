@@ -13,7 +13,7 @@ func whyCommand() *console.Command {
 	return &console.Command{
 		Name: "why", Group: console.History,
 		Summary: "show the conversation that a memory came from",
-		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1, Picks: true,
+		Args:    "[MEMORY]", MinArgs: 1, MaxArgs: 1, Picks: true,
 		Details: `The turns are those that the memory's source or the commit names (session:ID#14 or #14-16), else, of
 			what was said in that session before the commit, the user's last turn that has the words of the text, or
 			the last one of all, each with its answer. What a person wrote outside a session has no such turns, and
@@ -23,7 +23,8 @@ func whyCommand() *console.Command {
 			named them as its source ("claimed" with --json).`,
 		Examples: `stet why gate-code  # one memory
 			stet why USER.md#1a2b3c4d  # one entry of a notebook; 1a2b3c4d alone does too
-			stet why gate-code --json  # for a program`,
+			stet why gate-code --json  # for a program
+			stet why  # choose one on a terminal`,
 		Run: runWhy,
 	}
 }
