@@ -21,6 +21,8 @@ func TestTabInAShellKeepsWhatWasTyped(t *testing.T) {
 	w.file("people/Anne Berg.md", "x\n")
 	w.file("meetings/2025-04-02 Anne Berg.md", "x\n")
 	w.file("meetings/2025-01-15 Anne Berg.md", "x\n")
+	w.file("meetings/2025-01-15 Jour fixe.md", "x\n")
+	w.file("meetings/2025-01-22 Jour fixe.md", "x\n") // both begin with what was not typed
 	w.do("stet", "adopt", "--yes")
 	for name, start := range map[string][]string{
 		"bash": {"--norc", "-i", "source <(stet completion bash); complete -o default -F _stet say"},
@@ -46,7 +48,7 @@ func TestTabInAShellKeepsWhatWasTyped(t *testing.T) {
 		s.until("ready\r\n")
 		for _, x := range [][2]string{ // what is typed, and the words that the line then holds
 			{"anne\t\t", "[anne]"}, {"Anne\\ B\t\t", "[Anne B]"}, {"\"anne b\t\t\"", "[anne b]"},
-			{"berg\t\t", "[berg]"},
+			{"berg\t\t", "[berg]"}, {"jour\t\t", "[jour]"},
 			{"PLANTS\t", "[plants]"}, {"2025-04\t", "[2025-04-02 Anne Berg]"},
 		} {
 			s.enter("say show " + x[0] + "\r")
