@@ -35,7 +35,7 @@ func listCommand() *console.Command {
 			stet list daily '#work'  # the notes of a folder that have a tag
 			stet list tag:work NOT tag:done since:2w  # what is open of the last two weeks
 			stet list --sort updated -n 5  # the five newest
-			stet list work '#rust' created:2025-03-01.. --sort created  # made since then, newest first
+			stet list garden '#seeds' created:2026-01.. --sort created  # made since then, newest first
 			stet list --paths -0 | xargs -0 grep -l TODO  # for other programs
 			stet list --format '{{.Short}} {{.Title}}'  # your own columns`,
 		Flags: console.Flags(

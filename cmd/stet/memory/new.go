@@ -31,7 +31,7 @@ func NewCommand() *console.Command {
 			page, and what you saved is stored in one commit. Left as it was, or empty, nothing is stored. Where the
 			editor fails, what you typed is kept, and the message names the file. Elsewhere, and with --no-edit, the
 			form itself is stored; it needs a kind and a title, and without a kind the forms are listed.`,
-		Examples: `stet new 'work/Borrow checker notes' --tag rust  # a note in the folder work
+		Examples: `stet new 'garden/Beds in spring' --tag seeds  # a note in the folder garden
 			stet new decision "Use MySQL 8.4" --scope /infra/db  # a file with headings to fill in
 			stet new  # write a memory in your editor
 			stet new --list  # which forms there are
