@@ -218,6 +218,15 @@ func TestAPagerIsUsedOnATerminalOnly(t *testing.T) {
 	if out, _ := s.run(0, "", "help"); !strings.Contains(out, "paged:stet keeps") {
 		t.Errorf("help did not go through the pager: %q", out)
 	}
+	s.run(0, "", "remember", "--plain", "The bins go out on Fridays.")
+	for _, line := range []string{
+		"remember --plain word --dry-run", "update bins --append more --dry-run", "move bins /house --dry-run",
+		"undo -p --dry-run", "init " + t.TempDir() + " --dry-run", "profile add word --dry-run",
+	} {
+		if out, _ := s.run(0, "", strings.Fields(line)...); !strings.HasPrefix(out, "paged:") {
+			t.Errorf("the diff of %s did not go through the pager: %q", line, out)
+		}
+	}
 	for _, args := range [][]string{{"status"}, {"tool", "list", "--no-pager"}} {
 		s.run(0, "", "remember", "--plain", strings.Repeat("many words ", 30))
 		out, _ := s.run(0, "", args...)

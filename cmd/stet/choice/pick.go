@@ -34,20 +34,9 @@ func Pick(e *console.Env, question string, all []Choice) (int, error) {
 	if err != nil {
 		return pickByNumber(e, question, all)
 	}
-	p := &picker{all: all, question: question, out: e.Err, width: columns(e.Err), dim: e.Getenv("NO_COLOR") == ""}
+	p := &picker{all: all, question: question, out: e.Err, width: e.Columns(), dim: e.Getenv("NO_COLOR") == ""}
 	n, err := p.run(in)
 	return n, errors.Join(err, term.Restore(int(in.Fd()), before))
-}
-
-// columns is how wide a terminal is, 80 columns where it does not say.
-func columns(to io.Writer) int {
-	const usual = 80
-	if f, ok := to.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
-		}
-	}
-	return usual
 }
 
 // pickByNumber asks for a number where keys cannot be read one by one.

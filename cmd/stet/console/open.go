@@ -90,7 +90,7 @@ func (e *Env) Writing(ctx context.Context, m More, write func(*agent.App) (*agen
 		if err != nil {
 			return err
 		}
-		return e.Print(res, m)
+		return e.Print(ctx, res, m)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -41,7 +42,13 @@ func (p *Printer) Broken() bool {
 }
 
 // Diff prints a unified diff, coloured on a terminal.
-func (p *Printer) Diff(diff string) { p.Fail(p.printDiff(p.out, diff)) }
+func (p *Printer) Diff(diff string) {
+	diff = p.Stored(diff)
+	for line := range strings.Lines(diff) {
+		body := strings.TrimSuffix(line, "\n")
+		p.Printf("%s\n", p.Paint(diffColour(body), body))
+	}
+}
 
 // blanks matches more of them in a row than a screen has columns.
 var blanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\t\p{Zs}]{100,}`) })
@@ -202,9 +209,10 @@ func (e *Env) Show(result any, text func(p *Printer)) error {
 	return e.print(e.Out, text)
 }
 
-// ShowPaged is [Env.Show] through the user's pager when standard output is a terminal.
-func (e *Env) ShowPaged(ctx context.Context, result any, text func(p *Printer)) error {
-	if e.JSON || !e.OutTerminal || e.NoPager {
+// ShowPaged is [Env.Show] through the user's pager when standard output is a terminal, unless when is
+// false: a line that says what was done needs none.
+func (e *Env) ShowPaged(ctx context.Context, result any, text func(p *Printer), when ...bool) error {
+	if e.JSON || !e.OutTerminal || e.NoPager || slices.Contains(when, false) {
 		return e.Show(result, text)
 	}
 	return e.page(ctx, text)

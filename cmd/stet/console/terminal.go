@@ -38,7 +38,7 @@ const (
 
 // Paint colours text when standard output may carry colour.
 func (e *Env) Paint(colour, text string) string {
-	if text == "" || !e.colours() {
+	if text == "" || colour == "" || !e.colours() {
 		return text
 	}
 	return colour + text + reset
@@ -87,10 +87,10 @@ func (e *Env) Confirm(question string) (bool, error) {
 	return answer == 'y', err
 }
 
-// ConfirmDiff returns a function that shows a difference and asks about it.
-func (e *Env) ConfirmDiff(question string) func(diff string) (bool, error) {
+// ConfirmDiff returns a function that shows a difference, through the user's pager, and asks about it.
+func (e *Env) ConfirmDiff(ctx context.Context, question string) func(diff string) (bool, error) {
 	return func(diff string) (bool, error) {
-		if err := e.printDiff(e.Out, agent.WithoutRecords(diff)); err != nil {
+		if err := e.ShowPaged(ctx, nil, func(p *Printer) { p.Diff(agent.WithoutRecords(diff)) }); err != nil {
 			return false, err
 		}
 		return e.Confirm(question)

@@ -2,8 +2,8 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -41,13 +41,16 @@ type More struct {
 	After  func(p *Printer)
 }
 
-// Print shows the result of a write.
-func (e *Env) Print(res *agent.Written, m More) error { return PrintAs(e, res, res, m) }
+// Print shows the result of a write, with a diff through the user's pager.
+func (e *Env) Print(ctx context.Context, res *agent.Written, m More) error {
+	return PrintAs(ctx, e, res, res, m)
+}
 
 // PrintAs is [Env.Print] with a larger result as JSON.
-func PrintAs(e *Env, result any, res *agent.Written, m More) error {
+func PrintAs(ctx context.Context, e *Env, result any, res *agent.Written, m More) error {
 	e.Adopted(res.Commits, m.Verb, res.DryRun)
-	err := e.Show(result, func(p *Printer) {
+	shown := res.Diff != "" && !m.NoDiff && (res.DryRun || m.Diff)
+	err := e.ShowPaged(ctx, result, func(p *Printer) {
 		switch {
 		case len(res.Proposed) > 0:
 			p.proposed(res)
@@ -63,7 +66,7 @@ func PrintAs(e *Env, result any, res *agent.Written, m More) error {
 		if m.After != nil {
 			m.After(p)
 		}
-	})
+	}, shown)
 	NoteRejections(e, res)
 	return err
 }
@@ -207,28 +210,6 @@ func Paths(c vault.Change) string {
 		return Line1(string(c.From)) + " -> " + Line1(string(c.Path))
 	}
 	return Line1(string(c.Path))
-}
-
-// printDiff prints a unified diff, coloured on a terminal.
-func (e *Env) printDiff(w io.Writer, diff string) error {
-	diff = e.Stored(diff)
-	for line := range strings.Lines(diff) {
-		if e.colours() {
-			body, hadNewline := strings.CutSuffix(line, "\n")
-			line = e.Paint(diffColour(body), body)
-			if hadNewline {
-				line += "\n"
-			}
-		}
-		if _, err := io.WriteString(w, line); err != nil {
-			return err
-		}
-	}
-	if diff != "" && !strings.HasSuffix(diff, "\n") {
-		_, err := io.WriteString(w, "\n")
-		return err
-	}
-	return nil
 }
 
 func diffColour(line string) string {

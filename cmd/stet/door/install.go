@@ -132,7 +132,7 @@ func runInstall(ctx context.Context, e *console.Env, in *console.Input) error {
 		return checkInstalled(e, o, in)
 	}
 	res, err := e.Install(ctx, o)
-	return shown(e, o, res, err, "installed")
+	return shown(ctx, e, o, res, err, "installed")
 }
 
 func runUninstall(ctx context.Context, e *console.Env, in *console.Input) error {
@@ -141,15 +141,17 @@ func runUninstall(ctx context.Context, e *console.Env, in *console.Input) error 
 		return err
 	}
 	res, err := e.Uninstall(ctx, o)
-	return shown(e, o, res, err, "uninstalled")
+	return shown(ctx, e, o, res, err, "uninstalled")
 }
 
-func shown(e *console.Env, o agent.InstallOptions, res *agent.Installation, err error, verb string) error {
+func shown(
+	ctx context.Context, e *console.Env, o agent.InstallOptions, res *agent.Installation, err error, verb string,
+) error {
 	if err != nil {
 		return err
 	}
 	e.SetRoot(res.Vault)
-	return e.Show(res, func(p *console.Printer) {
+	return e.ShowPaged(ctx, res, func(p *console.Printer) {
 		if o.Confirm == nil || res.DryRun || res.Printed || res.Unchanged {
 			printPlan(p, res, false)
 		}
@@ -163,7 +165,7 @@ func shown(e *console.Env, o agent.InstallOptions, res *agent.Installation, err 
 		for _, line := range res.Then {
 			p.Folded("then  "+console.Line1(line)+"\n", 6)
 		}
-	})
+	}, res.DryRun)
 }
 
 // mostAsked is how many lines of a difference are shown before a question: a terminal has few rows.

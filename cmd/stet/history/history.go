@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"stet/agent"
+	"stet/cmd/stet/cells"
 	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
+	"stet/vault"
 )
 
 func historyCommand() *console.Command {
@@ -16,8 +19,8 @@ func historyCommand() *console.Command {
 		Summary: "show every version of one memory or file, through its moves",
 		Args:    "[MEMORY]", MinArgs: 1, MaxArgs: 1, Picks: true,
 		Details: `Newest first: when, who, what was done, through which door and session, and how many lines came
-			and went. A file is followed through renames and edits by its id, into the archive and back, and through
-			merges made by hand.`,
+			and went; on a terminal without -p in one line, who and what only. A file is followed through renames and
+			edits by its id, into the archive and back, and through merges made by hand.`,
 		Examples: `stet history gate-code  # every version of one memory
 			stet history notes/plan.md -p -n 3  # the last three with their diffs
 			stet history USER.md#1a2b3c4d  # one entry of a notebook, through its replacements
@@ -56,6 +59,15 @@ func runHistory(ctx context.Context, e *console.Env, in *console.Input) error {
 			e.Note("%s has edits that are not committed", all.Path)
 		}
 		return e.ShowPaged(ctx, all, func(p *console.Printer) {
+			if p.OutTerminal && !o.Patch {
+				rows := make([]cells.Row, 0, len(all.Versions))
+				for _, v := range all.Versions {
+					lines := fmt.Sprintf("+%d -%d", v.Added, v.Removed)
+					rows = append(rows, version(v.Rev, v.When, v.Origin, v.Subject, lines))
+				}
+				p.Rows(rows)
+				return
+			}
 			for _, v := range all.Versions {
 				p.Folded(fmt.Sprintf("%s  %s  +%d -%d  %s", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When),
 					v.Added, v.Removed, console.Line1(v.Subject)), 4)
@@ -73,6 +85,14 @@ func entryHistory(ctx context.Context, e *console.Env, h agent.History, o agent.
 		return err
 	}
 	return e.ShowPaged(ctx, all, func(p *console.Printer) {
+		if p.OutTerminal && !o.Patch {
+			rows := make([]cells.Row, 0, len(all.Versions))
+			for _, v := range all.Versions {
+				rows = append(rows, version(v.Rev, v.When, v.Origin, v.Subject, ""))
+			}
+			p.Rows(rows)
+			return
+		}
 		for _, v := range all.Versions {
 			p.Folded(fmt.Sprintf("%s  %s  %s", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When),
 				console.Line1(v.Subject)), 4)
@@ -81,6 +101,11 @@ func entryHistory(ctx context.Context, e *console.Env, h agent.History, o agent.
 			printSide(p, "+", console.Green, v.New)
 		}
 	})
+}
+
+// version is one version on a terminal, in one line.
+func version(rev vault.Revision, at time.Time, o agent.Origin, subject, lines string) cells.Row {
+	return cells.Row{Name: rev.Short(), At: at, Who: o.Writer(), Text: subject, Tail: lines}
 }
 
 func printSide(p *console.Printer, mark, colour, text string) {

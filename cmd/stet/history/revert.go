@@ -42,7 +42,7 @@ func revertCommand() *console.Command {
 func runRevert(ctx context.Context, e *console.Env, in *console.Input) error {
 	o := agent.RevertOptions{Write: e.By(in), Revs: in.Words, OfSession: in.String("session"), OfRun: in.String("run")}
 	if !o.DryRun && !in.Bool("yes") && e.CanAsk() {
-		o.Confirm = e.ConfirmDiff("Revert this?")
+		o.Confirm = e.ConfirmDiff(ctx, "Revert this?")
 	}
 	return e.Writing(ctx, console.More{Verb: "reverted", Diff: o.Confirm == nil},
 		func(a *agent.App) (*agent.Written, error) {
@@ -104,7 +104,8 @@ func runStep(ctx context.Context, e *console.Env, in *console.Input, verb string
 			return err
 		}
 		lines := func(p *console.Printer, verb string) { printStep(p, verb, res) }
-		return e.Print(res, console.More{Verb: verb, Diff: in.Bool("patch"), NoDiff: !in.Bool("patch"), Lines: lines})
+		patch := in.Bool("patch")
+		return e.Print(ctx, res, console.More{Verb: verb, Diff: patch, NoDiff: !patch, Lines: lines})
 	})
 }
 

@@ -86,11 +86,7 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 			}
 			return r.all(ctx, review)
 		}
-		show := e.ShowPaged
-		if all {
-			show = func(_ context.Context, r any, text func(*console.Printer)) error { return e.Show(r, text) }
-		}
-		return show(ctx, review, func(p *console.Printer) {
+		return e.ShowPaged(ctx, review, func(p *console.Printer) {
 			if (p.OutTerminal || all) && !patch {
 				listItems(p, review.Items, stat)
 				printSummary(p, review, all)
@@ -100,7 +96,7 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 				printItem(ctx, p, h, item, stat, patch, nil)
 			}
 			printSummary(p, review, all)
-		})
+		}, !all)
 	})
 }
 

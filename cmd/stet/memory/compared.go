@@ -20,18 +20,18 @@ func writing(
 		if err != nil {
 			return err
 		}
-		return printWritten(e, res, verb, r)
+		return printWritten(ctx, e, res, verb, r)
 	})
 }
 
 // printWritten prints a write with what was decided and what moved.
-func printWritten(e *console.Env, res *agent.Written, verb string, r reply) error {
+func printWritten(ctx context.Context, e *console.Env, res *agent.Written, verb string, r reply) error {
 	r.tellPlaces(e, res.Placed)
 	more := console.More{Verb: verb, After: func(p *console.Printer) { r.print(p, res) }}
 	if res.Links != nil {
 		more.Lines = func(p *console.Printer, verb string) { printMoves(p, verb, res.Links) }
 	}
-	return e.Print(res, more)
+	return e.Print(ctx, res, more)
 }
 
 // A reply tells of the decisions of a plan.

@@ -66,7 +66,7 @@ func conflicts(ctx context.Context, e *console.Env, in *console.Input) error {
 		if err != nil {
 			return err
 		}
-		return e.Print(res, console.More{Verb: "resolved"})
+		return e.Print(ctx, res, console.More{Verb: "resolved"})
 	})
 }
 

@@ -91,7 +91,7 @@ func runContext(ctx context.Context, e *console.Env, in *console.Input) error {
 			if err != nil {
 				return err
 			}
-			return e.Show(done, func(p *console.Printer) { printEmbedding(p, done) })
+			return e.ShowPaged(ctx, done, func(p *console.Printer) { printEmbedding(p, done) }, done.DryRun)
 		}
 		return e.Show(s, func(p *console.Printer) { p.Printf("%s", s.Text) })
 	})
@@ -106,7 +106,7 @@ func removeBlock(ctx context.Context, e *console.Env, in *console.Input) error {
 		if err != nil {
 			return err
 		}
-		return e.Show(done, func(p *console.Printer) { printEmbedding(p, done) })
+		return e.ShowPaged(ctx, done, func(p *console.Printer) { printEmbedding(p, done) }, done.DryRun)
 	})
 }
 

@@ -55,6 +55,6 @@ func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error 
 		if res == nil {
 			return err
 		}
-		return errors.Join(err, printWritten(e, res, "encoded", reply{}))
+		return errors.Join(err, printWritten(ctx, e, res, "encoded", reply{}))
 	})
 }

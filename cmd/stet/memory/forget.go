@@ -74,9 +74,9 @@ func forget(ctx context.Context, e *console.Env, in *console.Input) error {
 		case done.Erase != nil:
 			return e.Show(done, func(p *console.Printer) { printPurge(p, done) })
 		case o.Purge:
-			return e.Print(done, console.More{Verb: "purged"})
+			return e.Print(ctx, done, console.More{Verb: "purged"})
 		}
-		return e.Print(done, console.More{Verb: "forgotten"})
+		return e.Print(ctx, done, console.More{Verb: "forgotten"})
 	})
 }
 

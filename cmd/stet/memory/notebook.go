@@ -107,7 +107,7 @@ func (b book) change(
 				e.Note("%s", reply{byUser: o.Agent == ""}.line(d))
 			}
 		}
-		return printNoted(e, res)
+		return printNoted(ctx, e, res)
 	})
 }
 
@@ -127,6 +127,6 @@ func (b book) edit(ctx context.Context, e *console.Env, in *console.Input, _ []s
 			e.Note("%s; stet never shortens what you wrote, but what it adds replaces what it added before",
 				usageText(page.Usage))
 		}
-		return errors.Join(err, e.Print(res, console.More{Verb: "edited"}))
+		return errors.Join(err, e.Print(ctx, res, console.More{Verb: "edited"}))
 	})
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,16 +42,16 @@ func printPage(p *console.Printer, page *agent.Page) {
 }
 
 // printNoted prints what an edit left where.
-func printNoted(e *console.Env, res *agent.Noted) error {
+func printNoted(ctx context.Context, e *console.Env, res *agent.Noted) error {
 	if len(res.Proposed) > 0 {
-		return e.Print(res.Written, console.More{})
+		return e.Print(ctx, res.Written, console.More{})
 	}
 	e.Adopted(res.Commits, "", res.DryRun)
-	err := e.Show(res, func(p *console.Printer) {
+	err := e.ShowPaged(ctx, res, func(p *console.Printer) {
 		p.Change(res.Written, false)
 		printEdit(p, res)
 		p.Printf("%s  %s%s\n", res.Notebook, usageText(res.Usage), p.Where())
-	})
+	}, res.DryRun)
 	console.NoteRejections(e, res.Written)
 	return err
 }

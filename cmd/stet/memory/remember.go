@@ -90,7 +90,7 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 // tellRemembered prints what was stored, and asks about what it may outdate.
 func tellRemembered(ctx context.Context, e *console.Env, in *console.Input, a *agent.App, res *agent.Written) error {
 	by := e.ByInSession(in)
-	err := printWritten(e, res, "remembered", reply{byUser: by.Agent == "", explain: in.Bool("explain")})
+	err := printWritten(ctx, e, res, "remembered", reply{byUser: by.Agent == "", explain: in.Bool("explain")})
 	if err != nil || by.Agent != "" || by.DryRun || len(res.Memories) != 1 {
 		return err
 	}
@@ -122,7 +122,7 @@ func askFlags(ctx context.Context, e *console.Env, a *agent.App, res *agent.Writ
 		if err != nil {
 			return err
 		}
-		if err := e.Print(settled, console.More{Verb: "settled"}); err != nil {
+		if err := e.Print(ctx, settled, console.More{Verb: "settled"}); err != nil {
 			return err
 		}
 	}

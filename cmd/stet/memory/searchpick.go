@@ -45,5 +45,5 @@ func pickHit(ctx context.Context, e *console.Env, in *console.Input, a *agent.Ap
 	if err != nil {
 		return err
 	}
-	return e.Print(res, console.More{Verb: "edited"})
+	return e.Print(ctx, res, console.More{Verb: "edited"})
 }

@@ -30,7 +30,7 @@ func skillWriting(
 			}
 			p.Printf("%s  (%s)%s\n", console.Line1(line), agent.Plural(len(res.Changes), "file"), p.Where())
 		}
-		return console.PrintAs(e, res, res.Written, console.More{Verb: verb, Lines: lines})
+		return console.PrintAs(ctx, e, res, res.Written, console.More{Verb: verb, Lines: lines})
 	})
 }
 
@@ -138,7 +138,7 @@ func skillInstall(ctx context.Context, e *console.Env, in *console.Input, words 
 	o := agent.InstallSkillsOptions{Write: e.By(in), Place: e.Abs(words[0]), Category: in.String("category"),
 		Replace: in.Bool("replace")}
 	if o.Replace && !in.Bool("yes") {
-		o.Confirm = e.ConfirmDiff("Replace this?")
+		o.Confirm = e.ConfirmDiff(ctx, "Replace this?")
 		if !e.CanAsk() && !o.DryRun {
 			return agent.Usagef("--replace needs a yes").Suggest("--dry-run shows the difference, --yes replaces")
 		}

@@ -71,7 +71,7 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 		RewriteNotes: in.Bool("rewrite-notes"),
 	}
 	if !in.Bool("yes") && e.CanAsk() {
-		o.Confirm = e.ConfirmDiff("Update this?")
+		o.Confirm = e.ConfirmDiff(ctx, "Update this?")
 	}
 	return writing(ctx, e, "updated", reply{byUser: o.Agent == ""}, func(a *agent.App) (*agent.Written, error) {
 		if o.Match == "" {

@@ -69,7 +69,7 @@ func changeConfig(ctx context.Context, e *console.Env, in *console.Input, words 
 	case err != nil:
 		return err
 	case written != nil:
-		return e.Print(written, console.More{Verb: verb})
+		return e.Print(ctx, written, console.More{Verb: verb})
 	}
 	return e.Show(own, func(p *console.Printer) {
 		line := verb + "  " + own.Key

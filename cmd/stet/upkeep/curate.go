@@ -118,7 +118,8 @@ func runCurate(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 				Unchanged bool `json:"unchanged"`
 			}{true}, func(p *console.Printer) { p.Printf("nothing is due%s\n", p.Where()) })
 		}
-		return errors.Join(e.Show(done, func(p *console.Printer) { printRun(p, done) }), err, missing)
+		shown := e.ShowPaged(ctx, done, func(p *console.Printer) { printRun(p, done) }, o.DryRun)
+		return errors.Join(shown, err, missing)
 	})
 }
 

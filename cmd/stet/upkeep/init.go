@@ -53,7 +53,7 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	e.SetRoot(res.Root)
-	return e.Show(res, func(p *console.Printer) { printInit(p, res) })
+	return e.ShowPaged(ctx, res, func(p *console.Printer) { printInit(p, res) }, res.DryRun)
 }
 
 func printInit(p *console.Printer, res *agent.Initialised) {
