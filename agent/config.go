@@ -159,6 +159,9 @@ func (e *Environment) configureVault(ctx context.Context, o ConfigureOptions) (*
 	if err == nil {
 		out = a.finish(ctx, res)
 		a.warnIdle(ctx, o)
+		if o.Key == string(settings.SessionsTrack) && *cmp.Or(o.Value, new(string)) == "true" && !out.Unchanged {
+			a.note("transcripts that are here already come into git when the next session ends and \"stet adopt\" runs")
+		}
 	}
 	return out, errors.Join(err, a.Close())
 }

@@ -7,7 +7,7 @@ import (
 
 func tellMoment(e *console.Env, at *agent.Moment) {
 	if at != nil {
-		e.Note("as of %s: commit %s of %s, read without an index", at.At, at.Rev.Short(), at.When)
+		e.Note("as of %s: commit %s of %s", at.At, at.Rev.Short(), at.When)
 	}
 }
 
