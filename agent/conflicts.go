@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -23,13 +24,20 @@ type Conflict struct {
 func (m Memories) Conflicts(ctx context.Context, explain bool) ([]Conflict, error) {
 	found, err := ingest.Inbox(ctx, m.a.v, m.a.doubts)
 	out := make([]Conflict, 0, len(found))
+	var sides []Memory
 	for _, d := range found {
 		c := Conflict{A: viewWithBody(d.A, string(d.A.Body), nil), B: viewWithBody(d.B, string(d.B.Body), nil),
 			Likely: d.Likely}
 		if explain {
 			c.Why = d.Explain().Why
 		}
-		out = append(out, c)
+		out, sides = append(out, c), append(sides, c.A, c.B)
+	}
+	if len(sides) > 0 {
+		err = errors.Join(err, m.a.labelMemories(ctx, sides))
+	}
+	for i := range out {
+		out[i].A, out[i].B = sides[2*i], sides[2*i+1]
 	}
 	return out, err
 }

@@ -159,15 +159,17 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 
 // lostWith are the deleted files that have all the words of a text in them or in their names, at most a few.
 func (a *App) lostWith(ctx context.Context, text string) (out []vault.Path, err error) {
-	const most = 3
+	const most, mostRead = 3, 200
+	read := 0
 	words := strings.Fields(markdown.Fold(text))
 	for l, err := range lineage.LostFiles(ctx, a.v, a.exists) {
-		if err != nil || len(out) == most {
+		if err != nil || len(out) == most || read == mostRead {
 			return out, err
 		}
 		if !l.Path.IsMarkdown() {
 			continue
 		}
+		read++
 		snap, err := a.v.History().View(ctx, string(l.At))
 		if err != nil {
 			return out, err

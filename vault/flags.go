@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stet/markdown"
+	"stet/vault/gitstore"
 	"stet/vault/guard"
 )
 
@@ -105,4 +106,26 @@ func dropFlags(doc *markdown.Document, was []byte) error {
 		return nil
 	}
 	return doc.RemoveMeta(mayOutdate)
+}
+
+// namesIn are the names, as [History.Writers] takes them, of what a commit wrote or pinned; true for those that it says
+// it linked with what it wrote: their front matter changed, and their words were there before.
+func namesIn(gc gitstore.Commit) (names map[string]bool) {
+	if !strings.Contains(gc.Message, "Stet-Memory: ") {
+		return nil
+	}
+	c, what := commitOf(gc), ""
+	if c.Op == OpPin {
+		what = "pin "
+	} else if !c.Op.known().words {
+		return nil
+	}
+	links := slices.Concat(c.Trailers.All("Conflicts-With"), c.Trailers.All("Supersedes"))
+	names = map[string]bool{}
+	for _, name := range c.Trailers.All("Stet-Memory") {
+		if !strings.Contains(name, "\t") {
+			names[what+name] = slices.Contains(links, name)
+		}
+	}
+	return names
 }

@@ -312,10 +312,10 @@ const manyFiles = 20_000
 const byUpdated, byCreated = "updated", "created"
 
 func (f Filter) times(m Memory, onDisk time.Time) (changed, made time.Time) {
-	changed = cmp.Or(m.Updated, m.Created, onDisk)
-	if f.Times != nil {
-		changed, made = f.Times(m, onDisk)
+	if f.Times == nil {
+		return cmp.Or(m.Updated, m.Created, onDisk), m.Created
 	}
+	changed, made = f.Times(m, onDisk)
 	return changed, cmp.Or(m.Created, m.Date, made)
 }
 

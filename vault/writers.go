@@ -256,7 +256,7 @@ func wordsOf(line string) string {
 
 // Writers tells of ids of memories and addresses of entries the newest commit up to a revision, "" for HEAD, that wrote
 // their words, and of "pin ID" the newest that pinned one or took that back; ok is false for what no commit names. An
-// edit that was adopted names nothing, so what an agent wrote and a person edited is the agent's still. Machine says of
+// edit that was adopted names nothing, nor does a link that the commit of another memory set, so what an agent wrote and a person edited is the agent's still. Machine says of
 // a name whether that commit is a machine's for which no person's word is given; it is for asking about thousands.
 // Cost: the commits since it was last asked, without their trees; of an older revision all.
 func (h *History) Writers(ctx context.Context, rev string) (
@@ -272,7 +272,7 @@ func (h *History) Writers(ctx context.Context, rev string) (
 		upto, known = h.keptWriters(objects, from)
 	}
 	var fresh strings.Builder
-	seen, commits := map[string]bool{}, 0
+	seen, linked, commits := map[string]bool{}, []string{}, 0
 	for gc, err := range repo.History(from, upto) {
 		if err == nil {
 			err = context.Cause(ctx)
@@ -281,17 +281,29 @@ func (h *History) Writers(ctx context.Context, rev string) (
 			return nil, nil, h.v.store.Explain(err)
 		}
 		commits++
-		for _, name := range namesIn(gc) {
-			if !seen[name] {
+		id := gc.ID.String()
+		if commitOf(gc).Unasked() {
+			id += unasked
+		}
+		for name, links := range namesIn(gc) {
+			switch line := "\n" + name + "\t" + id; {
+			case seen[name]:
+			case links:
+				linked = append(linked, line)
+			default:
 				seen[name] = true
-				fresh.WriteString("\n" + name + "\t" + gc.ID.String())
-				if commitOf(gc).Unasked() {
-					fresh.WriteString(unasked)
-				}
+				fresh.WriteString(line)
 			}
 		}
 	}
 	all := "\n" + known
+	for _, line := range linked { // it wrote the words as well where no commit before has them
+		name, _, _ := strings.Cut(line, "\t")
+		if !seen[name[1:]] && !strings.Contains(all, name+"\t") {
+			seen[name[1:]] = true
+			fresh.WriteString(line)
+		}
+	}
 	if len(seen) > 0 || known == "" {
 		for line := range strings.Lines(known) {
 			if name, _, _ := strings.Cut(line, "\t"); name != "\n" && !seen[name] {
@@ -372,24 +384,5 @@ func (h *History) keptWriters(objects *gitstore.Objects, from gitstore.ID) (upto
 	return gitstore.ID{}, ""
 }
 
-// namesIn are the names, as [History.Writers] takes them, of what a commit wrote or pinned.
-func namesIn(gc gitstore.Commit) (names []string) {
-	if !strings.Contains(gc.Message, "Stet-Memory: ") {
-		return nil
-	}
-	c, what := commitOf(gc), ""
-	if c.Op == OpPin {
-		what = "pin "
-	} else if !c.Op.known().words {
-		return nil
-	}
-	for _, name := range c.Trailers.All("Stet-Memory") {
-		if !strings.Contains(name, "\t") {
-			names = append(names, what+name)
-		}
-	}
-	return names
-}
-
 // writersName is the name under which local state keeps them: the commit up to which, then a line each.
-const writersName = "writers-2"
+const writersName = "writers-3"

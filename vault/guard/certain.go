@@ -103,6 +103,9 @@ func unnamed(s string) string {
 // blobRun is how many characters of base64 stand before or behind a token that is a part of them: no key is as long.
 const blobRun = 120
 
+// blobPiece is how many letters and figures stand together somewhere in base64 of that length, and in no path or URL.
+const blobPiece = 48
+
 // inBlob reports whether what looks like a token is a part of a file or a signature in base64.
 func inBlob(text string, m match) bool {
 	run := runByte()
@@ -113,7 +116,16 @@ func inBlob(text string, m match) bool {
 	for to < len(text) && to-m.end < blobRun && run[text[to]] {
 		to++
 	}
-	return m.start-from+to-m.end >= blobRun
+	if m.start-from+to-m.end < blobRun {
+		return false
+	}
+	other := func(r rune) bool { return r >= 0x80 || !wordByte(byte(r)) || r == '_' }
+	for _, piece := range strings.FieldsFunc(text[from:m.start]+" "+text[m.end:to], other) {
+		if len(piece) >= blobPiece {
+			return true
+		}
+	}
+	return false
 }
 
 // Certain lists the secrets that are certain: what a transcript is kept without. The others of [Secrets] are no reason
@@ -122,16 +134,18 @@ func Certain(name string, data []byte) []Finding {
 	return secretRules().named(name, secretRules().findingsIf(name, data, certain))
 }
 
-// Sure leaves those of the secrets found in a file that are certain.
+// Sure leaves those of the secrets found in a file that are certain, wherever in it.
 func Sure(name string, found []Finding, data []byte) []Finding {
 	if len(found) == 0 {
 		return nil
 	}
-	may := Doubtful(name, data)
-	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return slices.Contains(may, f) })
+	sure := Certain(name, data)
+	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool {
+		return !slices.ContainsFunc(sure, func(s Finding) bool { return s.Fingerprint == f.Fingerprint })
+	})
 }
 
-// Doubtful lists the others.
+// Doubtful lists those of [Secrets] that are not certain where they stand.
 func Doubtful(name string, data []byte) []Finding {
 	return secretRules().findingsIf(name, data, func(text string, m match) bool { return !certain(text, m) })
 }

@@ -3,6 +3,7 @@ package lineage
 import (
 	"cmp"
 	"context"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -134,7 +135,7 @@ func knownChanges(ctx context.Context, v *vault.Vault, walk bool) (map[vault.Pat
 func addChanges(ctx context.Context, v *vault.Vault, out map[vault.Path]change, behind string) error {
 	looked := 0
 	named := map[vault.Path]vault.Path{} // what a file is called now, by its name at the commit that is looked at
-	fresh := map[vault.Path]change{}
+	fresh, gone := map[vault.Path]change{}, map[vault.Path]bool{}
 	options := vault.LogOptions{Without: behind, Limit: mostCommits, Changes: true}
 	for c, err := range v.Whole().History().Log(ctx, options) {
 		if err != nil {
@@ -154,8 +155,13 @@ func addChanges(ctx context.Context, v *vault.Vault, out map[vault.Path]change, 
 			if ch.Status == vault.Added {
 				now.first = when // the commits come newest first
 			}
-			if fresh[p] = now; ch.Status == vault.Renamed {
+			switch fresh[p] = now; ch.Status {
+			case vault.Renamed:
 				named[ch.From] = p
+				delete(gone, ch.From)
+				gone[ch.Path] = true // what had it before
+			case vault.Deleted:
+				gone[p] = true
 			}
 		}
 	}
@@ -164,8 +170,16 @@ func addChanges(ctx context.Context, v *vault.Vault, out map[vault.Path]change, 
 			out[p] = change{first: was.first}
 		}
 	}
+	before := maps.Clone(out)
+	for p := range gone { // what has the name now is another file
+		delete(before, p)
+		delete(out, p)
+	}
+	for from := range named {
+		delete(out, from)
+	}
 	for from, to := range named { // what was known of a file under the name that it had
-		if was, ok := out[from]; ok {
+		if was, ok := before[from]; ok {
 			out[to] = out[to].and(was)
 		}
 	}

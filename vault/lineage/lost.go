@@ -15,6 +15,7 @@ import (
 type Lost struct {
 	Path    vault.Path
 	Rev, At vault.Revision
+	Op      vault.Op // of the commit that deleted it
 }
 
 // mostDeleting bounds the commits in which deletions are looked for.
@@ -50,7 +51,7 @@ func LostFiles(ctx context.Context, v *vault.Vault, exists func(vault.Path) bool
 			}
 			for _, ch := range c.Changes {
 				if len(c.Parents) == 1 && ch.Status == vault.Deleted && c.Op != vault.OpForget &&
-					!tell(Lost{ch.Path, c.Rev, c.Parents[0]}, nil) {
+					!tell(Lost{ch.Path, c.Rev, c.Parents[0], c.Op}, nil) {
 					return
 				}
 			}
@@ -62,7 +63,7 @@ func LostFiles(ctx context.Context, v *vault.Vault, exists func(vault.Path) bool
 // commit deleted which took any of them; nil where there are none. An agent names each file.
 func restoreFolder(ctx context.Context, v *vault.Vault, ref string, w vault.Write) (*vault.Result, error) {
 	dir, err := vault.ParsePath(strings.TrimSuffix(ref, "/"))
-	if err != nil || v != v.Whole() {
+	if err != nil || v != v.Whole() || strings.HasPrefix(string(dir)+"/", ".") {
 		return nil, nil
 	}
 	there := func(p vault.Path) bool {
@@ -74,7 +75,8 @@ func restoreFolder(ctx context.Context, v *vault.Vault, ref string, w vault.Writ
 		if err != nil {
 			return nil, err
 		}
-		if !strings.HasPrefix(string(l.Path), string(dir)+"/") {
+		byHand := l.Op == "" || l.Op == vault.OpAdopt // what stet took away comes back by its name alone
+		if !strings.HasPrefix(string(l.Path), string(dir)+"/") || !byHand {
 			continue
 		}
 		if len(lost) > 0 && l.Rev != lost[0].Rev {
@@ -97,10 +99,14 @@ func restoreFolder(ctx context.Context, v *vault.Vault, ref string, w vault.Writ
 			if err != nil {
 				return err
 			}
+			m := vault.ReadMemory(l.Path, data)
+			if _, err := v.Resolve(ctx, m.ID); m.ID != "" && err == nil {
+				continue // it only left its place
+			}
 			if err := tx.Put(l.Path, "", data); err != nil {
 				return err
 			}
-			back = append(back, vault.ReadMemory(l.Path, data))
+			back = append(back, m)
 		}
 		return nil
 	})

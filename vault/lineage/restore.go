@@ -136,9 +136,6 @@ func flag(tx *vault.Tx, flagging []vault.Memory, id string) error {
 // restoreDeleted brings back what ref named before it was deleted. A memory that only left its
 // place is not doubled: it comes from where it is now.
 func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown error, w vault.Write) (*vault.Result, error) {
-	if res, err := restoreFolder(ctx, v, ref, w); res != nil || err != nil {
-		return res, err
-	}
 	was, data, err := v.Whole().History().ReadAt(ctx, "", ref) // in HEAD, when it is gone from the disk alone
 	var by vault.Commit
 	var next vault.Path
@@ -150,6 +147,11 @@ func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown err
 			} else {
 				was, data, next, by, err = deleted(ctx, v, was.ID, unknown)
 			}
+		}
+	}
+	if errors.Is(err, vault.ErrNotFound) {
+		if res, ferr := restoreFolder(ctx, v, ref, w); res != nil || ferr != nil {
+			return res, ferr
 		}
 	}
 	if err != nil {

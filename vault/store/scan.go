@@ -351,7 +351,7 @@ func (sc *Scan) MissingAttachments() (out []Path) {
 			continue
 		}
 		p, ok := sc.store.Own(string(name))
-		if e := row.Bare(); ok && regular(e.Mode) && !e.SkipWorktree {
+		if e := row.Bare(); ok && regular(e.Mode) && !e.SkipWorktree && e.Stage == 0 {
 			if _, err := sc.store.tree.Lstat(string(p)); Absent(err) {
 				out = append(out, p)
 			}

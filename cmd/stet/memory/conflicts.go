@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -124,12 +125,13 @@ func likely(d agent.Conflict) string {
 	return fmt.Sprintf("the second may outdate the first (%.0f %% likely)\n", 100*d.Likely)
 }
 
-// side is one memory of a pair: where, since when and from where, and what it says.
+// side is one memory of a pair: where, since when, by whom and from where, and what it says.
 func side(e *console.Env, m agent.Memory) string {
 	head := e.Paint(console.Cyan, console.Line1(string(m.Path))) + "  (" + m.ID + ")"
 	if m.Created != "" {
 		head += "  " + m.Created[:min(10, len(m.Created))]
 	}
+	head += "  by " + console.Line1(cmp.Or(m.Label.String(), "you"))
 	if m.Source != "" {
 		head += "  " + console.Line1(m.Source)
 	}
