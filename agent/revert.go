@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"stet/templates"
@@ -192,8 +193,12 @@ type RestoreOptions struct {
 // Restore brings a memory back from the archive, a deleted file as it last was, or an older
 // version of a file; then the result has the diff. It fails with [vault.ErrNotFound].
 func (h History) Restore(ctx context.Context, o RestoreOptions) (*Written, error) {
+	ref := h.a.ref(o.Ref)
+	if strings.HasSuffix(o.Ref, "/") {
+		ref = strings.TrimSuffix(ref, "/") + "/" // a folder, and no note of that name
+	}
 	out, err := h.a.write(ctx, o.Write, "restore", o.Ref, func(w vault.Write) (*vault.Result, error) {
-		return lineage.Restore(ctx, h.a.v, h.a.ref(o.Ref), o.At, w)
+		return lineage.Restore(ctx, h.a.v, ref, o.At, w)
 	})
 	if err != nil || o.At == "" || out.Diff != "" || len(out.Commits) == 0 {
 		return out, err

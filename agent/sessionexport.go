@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -16,15 +17,32 @@ import (
 	"stet/vault/session"
 )
 
-// Meant is the id of the conversation, open or sealed, whose id ends as what the user typed; else what was typed. What
+// Meant is the id of the conversation, open or sealed, of whose id the user typed a part, or the path; else what was
+// typed. What
 // an agent, or a service in its name, calls a conversation stays: it may be any text. It fails with a
 // [vault.AmbiguousError] where several are meant, or another one is called so.
 func (s Sessions) Meant(ctx context.Context, agent, typed string) (string, error) {
 	if agent != "" || s.a.Agent() != "" {
 		return typed, nil
 	}
+	if strings.HasSuffix(typed, ".md") {
+		k, _, err := session.Find(ctx, s.a.v.Whole(), s.a.ref(typed))
+		return k.ID, err
+	}
 	id, err := session.Ending(ctx, s.a.v.Whole(), typed)
 	return cmp.Or(id, typed), err
+}
+
+// mayBegin refuses an agent a conversation of its own under a name that is refused it elsewhere, or under a part of the
+// id of another conversation: whoever typed that would mean both.
+func (a *App) mayBegin(ctx context.Context, w Write, id string) error {
+	if err := (vault.Writer{Actor: "agent", AgentName: w.Agent}).Check(a.v); err != nil {
+		return err
+	}
+	if other, err := session.Ending(ctx, a.v.Whole(), id); err != nil || other != "" {
+		return w.refused("observe", id, "it is a part of the id of another conversation")
+	}
+	return nil
 }
 
 // SessionExport chooses transcripts and their form.

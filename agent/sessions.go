@@ -90,6 +90,12 @@ func (a *App) mayObserve(ctx context.Context, agent string, ids ...string) (firs
 		case hook:
 		case i == 0:
 			first = k
+			if k == nil {
+				err = a.mayBegin(ctx, w, id)
+			}
+			if err != nil {
+				return nil, err
+			}
 		case k != nil && k.Foreign:
 			return nil, w.refused("observe", id, foreign)
 		}

@@ -155,6 +155,12 @@ func (w *Why) checkActor(users func() []string) error {
 	return nil
 }
 
+// Check fails with [ErrRefused] for an agent whose name none may have that writes to v.
+func (w Writer) Check(v *Vault) error {
+	why := Why{Op: OpRemember, Writer: w}
+	return why.checkActor(v.namesOfUser)
+}
+
 // mostName is how many characters the name of an agent has at most: it stands on one line with what it is about.
 const mostName = 64
 

@@ -29,7 +29,7 @@ import (
 func Main(ctx context.Context, args []string, stdio console.Stdio) int {
 	host, err := console.ThisHost(stdio)
 	if err != nil {
-		e := console.New(console.Host{Stdio: stdio})
+		e := console.New(host)
 		if line, _ := console.Parse(Commands(), args); line.Command != nil {
 			e.Command = line.Command.Name
 		}

@@ -20,12 +20,19 @@ import (
 const archiveDir = "archive/"
 
 // Restore brings a memory back in a commit of its own: from the archive, or after
-// a deletion, committed or not, to the place it had, an attachment as well, or all that a user's folder lost last; or, with a revision, the bytes it had then,
+// a deletion, committed or not, to the place it had, an attachment as well, or all that a user's folder, with a slash behind it where
+// a note has the name, lost last; or, with a revision, the bytes it had then,
 // wherever it is now. What an older version takes out is a rejection, as with a
 // revert. Restoring twice changes nothing. It fails with vault.ErrNotFound,
 // vault.ErrInvalid for what is in place and no revision was named, and
 // vault.ErrConflict when its place and the name beside it are taken.
 func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write) (*vault.Result, error) {
+	if dir, is := strings.CutSuffix(ref, "/"); is && at == "" {
+		if res, err := restoreFolder(ctx, v, dir, w); res != nil || err != nil {
+			return res, err
+		}
+		ref = dir
+	}
 	m, err := v.Resolve(ctx, ref)
 	gone := errors.Is(err, vault.ErrNotFound)
 	if at == "" && (gone || errors.Is(err, vault.ErrRefused)) {
@@ -156,6 +163,9 @@ func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown err
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !was.Path.IsMarkdown() && v != v.Whole() {
+		return nil, fmt.Errorf("restore %q: %w: agents restore Markdown alone", was.Path, vault.ErrRefused)
 	}
 	if name := cmp.Or(was.ID, string(next)); name != "" {
 		now, err := v.Resolve(ctx, name)
@@ -321,6 +331,9 @@ func replaced(m vault.Memory, now []byte, hash vault.Hash, older []byte) []tombs
 
 func why(w vault.Write, m vault.Memory, at string) vault.Why {
 	subject := m.Name()
+	if !m.Path.IsMarkdown() {
+		subject = string(m.Path)
+	}
 	if at != "" {
 		subject += " as of " + at
 	}

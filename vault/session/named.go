@@ -8,9 +8,9 @@ import (
 	"stet/vault"
 )
 
-// Ending finds the conversation, open or sealed, whose id ends as ref does; "" is none. It fails with a
-// [vault.AmbiguousError] where ref is the end of several, or also what another one is called by its agent. Cost:
-// the beginning of every transcript is read where ref may be the end of an id.
+// Ending finds the conversation, open or sealed, whose id ends as ref does, or begins so in six characters and more;
+// "" is none. It fails with a [vault.AmbiguousError] where ref is a part of several, or also what another one is called
+// by its agent. Cost: the beginning of every transcript is read where ref may be a part of an id.
 func Ending(ctx context.Context, v *vault.Vault, ref string) (string, error) {
 	ref = strings.ToLower(ref)
 	if n := len(ref); n < 4 || n >= 26 || !own(strings.Repeat("0", 26-n)+ref) {
@@ -22,7 +22,9 @@ func Ending(ctx context.Context, v *vault.Vault, ref string) (string, error) {
 	}
 	open, _ := AllOpen(v) // of one that cannot be read nothing is known
 	all = GoOn(all, open)
-	ends := func(k Known) bool { return strings.HasSuffix(k.ID, ref) }
+	ends := func(k Known) bool {
+		return strings.HasSuffix(k.ID, ref) || len(ref) >= 6 && strings.HasPrefix(k.ID, ref)
+	}
 	if !slices.ContainsFunc(all, ends) {
 		return "", nil
 	}

@@ -50,7 +50,7 @@ type Host struct {
 	Spawn func(args ...string) error
 }
 
-// ThisHost describes this process.
+// ThisHost describes this process. Without a current folder it fails, with a host that can say so.
 func ThisHost(stdio Stdio) (Host, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -58,7 +58,7 @@ func ThisHost(stdio Stdio) (Host, error) {
 		if errors.As(err, &call) {
 			err = call.Err // its name says nothing to a person
 		}
-		return Host{}, vault.WithHint(
+		return Host{Stdio: stdio, Getenv: os.Getenv, Now: time.Now}, vault.WithHint(
 			fmt.Errorf("the current folder cannot be found, it may have been removed or renamed: %w", err),
 			"change to a folder that exists, as by \"cd\", and give the command again")
 	}
