@@ -589,7 +589,7 @@ func TestASkillFromElsewhereIsAskedAboutAtOnce(t *testing.T) {
 	}
 	// all shows and takes in what follows, but asks about a danger.
 	if out, talk = s.run(0, "a\n\nl\n", "review", "--proposed"); !strings.Contains(talk, "[3/3]") ||
-		!strings.Contains(out, `stet skill view "skills/quiet"`) {
+		!strings.Contains(out, "stet skill view skills/quiet\n") {
 		t.Error(out, talk)
 	}
 	if out = seen(); !strings.Contains(out, "calm") || strings.Contains(out, "steal") {
