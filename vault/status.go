@@ -76,12 +76,7 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	var missing []Problem
-	for _, p := range s.MissingAttachments() {
-		missing = append(missing, Problem{ID: "attachment", Path: p, Text: "git has it, and the disk has not",
-			Hint: "\"stet restore " + templates.Quote(p) + "\" brings it back"})
-	}
-	st.Problems = v.nameless(ctx, slices.Concat(st.Problems, held, unfinished, rules, missing))
+	st.Problems = v.nameless(ctx, slices.Concat(st.Problems, held, unfinished, rules, missingAttachments(s)))
 	st.Busy = v.store.Busy(ctx)
 	if kept, kerr := v.store.Kept(); kerr == nil {
 		st.Kept = len(kept)
@@ -106,6 +101,15 @@ func (v *Vault) lastTold(ctx context.Context, c Commit) (Commit, error) {
 	c, err = v.tellCommit(ctx, whole)
 	c.Changes = nil
 	return c, err
+}
+
+// missingAttachments are advice: whoever deleted them may have meant it.
+func missingAttachments(s *store.Scan) (out []Problem) {
+	for _, p := range s.MissingAttachments() {
+		out = append(out, Problem{ID: "attachment", Path: p, Advice: true, Text: "git has it, and the disk has not",
+			Hint: "\"stet restore " + templates.Quote(p) + "\" brings it back"})
+	}
+	return out
 }
 
 // editedRules names git's own files in the vault that were edited and not committed. They decide
@@ -188,7 +192,7 @@ func (c *checkup) check(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	c.out = slices.Concat(c.out, s.Skipped, rules)
+	c.out = slices.Concat(c.out, s.Skipped, rules, missingAttachments(s))
 	c.objects(s)
 	merges, err := v.unfinishedMerges(ctx, s)
 	if err != nil {

@@ -41,6 +41,7 @@ func Checks() []Check {
 		{ID: "stray-lock", Finds: "a lock file of git's that is minutes old: git was killed"},
 		{ID: "kept-bytes", Finds: "an edit that met a write in the same instant, kept aside"},
 		{ID: "ignored", Finds: "an ignore rule that hides the vault or stet's own folders"},
+		{ID: "attachment", Finds: "a file that is no Markdown, which git has and the disk has not; advice, no damage"},
 		{ID: "git-rules", Finds: "an edit of .gitignore or .gitattributes that is not committed; advice, no damage"},
 		{ID: "configuration", Finds: "a key of the vault's configuration that does not count"},
 		{ID: "hooks", Finds: "a client that starts a stet which is not there, or lacks some hooks; advice, no damage"},
