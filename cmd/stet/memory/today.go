@@ -26,7 +26,7 @@ func TodayCommand() *console.Command {
 			MM M DD D Do dddd ddd, WW with GGGG and ww with gggg for weeks, Q, HH mm ss, [words] as they are, and
 			slashes for folders; {{date}}, {{date:FORMAT}}, {{time}} and {{title}} of the template are filled in.`,
 		Examples: `stet today  # write in your editor
-			stet today Called the dentist, back on Thursday  # the next item, or a paragraph
+			stet today Planted the beans, 20 of them  # the next item, or a paragraph
 			date +%H:%M | stet today -  # text from standard input
 			stet today | cat  # print it`,
 		Flags: console.WriteFlags(console.BecauseFlag(), console.MessageFlag(), console.AgainFlag()),

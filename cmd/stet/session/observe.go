@@ -31,7 +31,7 @@ func observeCommand() *console.Command {
 		Examples: `stet observe --session 4711 --role user "Which port does the gate use?"  # one turn
 			stet observe --session 4711 --role assistant --model small-1 - < reply.txt  # from standard input
 			stet observe --session 4711 --role tool --name grep --call c1 "3 lines"  # what a tool answered
-			stet observe --session 7ck2ma --role user "Ask Petra."  # adds it to an earlier one`,
+			stet observe --session 7ck2ma --role user "The spare one is blue."  # adds it to an earlier one`,
 		Flags: console.Flags(
 			console.Text("session", "the conversation's `ID`, as stet or the agent calls it (also: STET_SESSION)"),
 			console.Text("role", "who speaks: `ROLE` user, assistant, tool or system"),
