@@ -42,7 +42,8 @@ func TestTheWayToThePostingsIsShort(t *testing.T) {
 			}
 		}
 	}()
-	words := strings.Repeat("which gate code of the 4711 gates is the one that opens ", 8)
+	// All of them are in the file: what may be misspelt is looked up another way, which a sample would meet at times.
+	words := strings.Repeat("the gate code is 4711 ", 16)
 	for start := time.Now(); len(seen) == 0 && time.Since(start) < time.Minute; {
 		if code := run(t.Context(), []string{"stet", "search", words}, host); code != console.ExitDone {
 			t.Fatalf("search exits %d", code)
@@ -52,7 +53,7 @@ func TestTheWayToThePostingsIsShort(t *testing.T) {
 		t.Fatal("no search was seen in Bluge")
 	}
 	<-done
-	const most = 13 // that by way of words that may be misspelt, which is one more
+	const most = 12
 	if frames := <-seen; len(frames) < 8 || len(frames) > most {
 		t.Errorf("%d frames:\n%s", len(frames), strings.Join(frames, "\n"))
 	}
