@@ -58,6 +58,7 @@ type split struct {
 
 // Parse reads src, which it keeps and which must not be changed afterwards.
 func Parse(src []byte) *Document {
+	src = slices.Clip(src) // goldmark appends to code that no line end closes, where there is room
 	return &Document{src: src, split: splitFrontMatter(src)}
 }
 

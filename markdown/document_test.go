@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -223,6 +224,22 @@ func TestSlug(t *testing.T) {
 	} {
 		if got := Slug(tc.in, tc.max); got != tc.want {
 			t.Errorf("Slug(%q, %d) = %q, want %q", tc.in, tc.max, got, tc.want)
+		}
+	}
+}
+
+// A text may be a part of what is written back: nothing that reads it may write behind its end.
+func TestReadingWritesNothingBehindAText(t *testing.T) {
+	text := []byte("``` tea\n\nmilk and more of it")
+	was, part := bytes.Clone(text), text[:len(text)-6]
+	for name, read := range map[string]func() string{
+		"FirstWords": func() string { return FirstWords(part, 40) },
+		"Code":       func() string { blocks, _ := Code(part); return blocks[0] },
+		"Sections":   func() string { return string(Parse(part).Body()[Parse(part).Sections()[0].Start:]) },
+	} {
+		if got := read(); !strings.Contains(got, "milk") || !bytes.Equal(text, was) {
+			t.Errorf("%s read %q, and the text is %q now", name, got, text)
+			copy(text, was)
 		}
 	}
 }

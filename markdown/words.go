@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,6 +31,7 @@ func FirstWords(body []byte, n int) string {
 	}
 	text, plain := plainStart(body)
 	if !plain {
+		body = slices.Clip(body) // as in [Parse]: the caller may write what follows
 		root, _ := markdownEngine().parse(body)
 		text = firstText(root, body)
 	}
