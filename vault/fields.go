@@ -3,6 +3,7 @@ package vault
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -192,4 +193,41 @@ func (p Patch) Add(doc *markdown.Document) error {
 	}
 	doc.SetBody([]byte(body + gap + text + eol))
 	return nil
+}
+
+// item is how a line begins that is an item of a list.
+var item = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ {0,3}([-*+]|[0-9]{1,9}[.)])[ \t]+(\[[ xX]\][ \t]+)?`)
+})
+
+// lastItem is how the next item begins of the list in which a body ends, "" where it ends in something else; of lists
+// in a list, of the outermost. A task is open; a number is that of the last item, which Markdown counts on.
+func lastItem(body string) (next string) {
+	fenced := false
+	lines := strings.Split(body, "\n")
+	for _, line := range lines {
+		fenced = fenced != (markdown.FenceOf(line) != "")
+	}
+	for _, line := range slices.Backward(lines) {
+		at := item().FindStringSubmatch(line)
+		indented := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
+		switch {
+		case fenced || strings.TrimSpace(line) == "" || markdown.FenceOf(line) != "" || isRule(line):
+			return next
+		case at != nil && at[2] != "":
+			next = at[1] + " [ ] "
+		case at != nil:
+			next = at[1] + " "
+		}
+		if !indented {
+			return next
+		}
+	}
+	return next
+}
+
+// isRule reports a line that parts what stands above from what stands below: "* * *".
+func isRule(line string) bool {
+	marks := strings.NewReplacer(" ", "", "\t", "", "\r", "").Replace(line)
+	return len(marks) > 2 && strings.Trim(marks, marks[:1]) == "" && strings.Contains("-*_", marks[:1])
 }

@@ -6,10 +6,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -293,35 +291,6 @@ func (d draft) begin() (*markdown.Document, error) {
 		}
 	}
 	return doc, errors.Join(append(errs, doc.SetMeta("id", markdown.String(d.id)))...)
-}
-
-// item is how a line begins that is an item of a list.
-var item = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^ {0,3}([-*+]|[0-9]{1,9}[.)])[ \t]+(\[[ xX]\][ \t]+)?`)
-})
-
-// lastItem is how the next item begins of the list in which a body ends, "" where it ends in something else. A task
-// is open; a number is that of the last item, which Markdown counts on.
-func lastItem(body string) string {
-	fenced := false
-	lines := strings.Split(body, "\n")
-	for _, line := range lines {
-		fenced = fenced != (markdown.FenceOf(line) != "")
-	}
-	for _, line := range slices.Backward(lines) {
-		at := item().FindStringSubmatch(line)
-		switch {
-		case fenced || strings.TrimSpace(line) == "" || markdown.FenceOf(line) != "":
-			return ""
-		case at != nil && at[2] != "":
-			return at[1] + " [ ] "
-		case at != nil:
-			return at[1] + " "
-		case line[0] != ' ' && line[0] != '\t':
-			return ""
-		}
-	}
-	return ""
 }
 
 func cleanList(in []string) []string {
