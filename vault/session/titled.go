@@ -17,12 +17,12 @@ func Titled(ctx context.Context, v *vault.Vault, text string) (Known, error) {
 	}
 	open, _ := AllOpen(v) // of one that cannot be read nothing is known
 	all = GoOn(all, open)
-	text = markdown.Fold(strings.TrimSpace(text))
+	part := markdown.Fold(strings.TrimSpace(text))
 	var found []Known
 	for _, whole := range []bool{true, false} {
 		for _, k := range all {
 			title := markdown.Fold(k.Title)
-			if title == text || !whole && text != "" && strings.Contains(title, text) {
+			if title == part || !whole && part != "" && strings.Contains(title, part) {
 				found = append(found, k)
 			}
 		}
