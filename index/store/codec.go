@@ -17,7 +17,7 @@ import (
 // schema names the layout, the analysis and the segment format. A change to
 // any of them is a new number, and with it a new folder: Bluge panics when it
 // meets segments of two versions in one.
-const schema = 19
+const schema = 20
 
 const (
 	magic     = "stet search index 5\n"
