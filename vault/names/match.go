@@ -76,7 +76,7 @@ func (r Ref) Degree(k Known) Degree {
 }
 
 func (r Ref) of(name string) Degree {
-	folded := markdown.Fold(name)
+	folded := markdown.Fold(strings.TrimSuffix(name, "…")) // of a text's first words: what is ASCII folds fast
 	if first, _, _ := strings.Cut(r.words, " "); !strings.Contains(folded, first) {
 		return None // most names, at a glance
 	}
