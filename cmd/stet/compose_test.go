@@ -114,7 +114,8 @@ func TestOnATerminalRememberAndNewOpenAnEditor(t *testing.T) {
 			t.Errorf("the note of today: %q", out)
 		}
 	}
-	if out, _ := s.run(0, "", "today", "--no-input"); out != "# 2026-01-09\n\nEarly.\nLate.\n" {
+	s.run(2, "", "today", "--print", "x")
+	if out, _ := s.run(0, "", "today", "--print"); out != "# 2026-01-09\n\nEarly.\nLate.\n" {
 		t.Errorf("the note of today: %q", out)
 	}
 

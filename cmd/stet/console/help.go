@@ -102,6 +102,11 @@ func commonest() []string {
 	return []string{"status", "remember", "search", "list", "show", "edit", "forget", "undo", "import", "install"}
 }
 
+// besides are the commands that the first page names without a summary.
+func besides() []string {
+	return []string{"new", "today", "move", "links", "history", "log", "diff", "restore", "review", "session"}
+}
+
 // firstPage fits a screen of 80 columns and 24 lines.
 func firstPage(commands []*Command) string {
 	var b strings.Builder
@@ -114,12 +119,8 @@ func firstPage(commands []*Command) string {
 		rows = append(rows, [2]string{name, Find(commands, name).Summary})
 	}
 	columns(&b, rows)
-	var names []string
-	for _, g := range groups() {
-		names = append(names, string(g))
-	}
 	b.WriteString("\n")
-	paragraph(&b, "\"stet help all\" lists every command: "+strings.Join(names, ", ")+". "+
+	paragraph(&b, "Often used besides: "+strings.Join(besides(), ", ")+". \"stet help all\" lists every command, "+
 		"\"stet help COMMAND\" begins with examples, \"stet help flags\" says what all commands take.", "")
 	return b.String()
 }

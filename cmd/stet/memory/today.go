@@ -28,15 +28,21 @@ func TodayCommand() *console.Command {
 		Examples: `stet today  # write in your editor
 			stet today Planted the beans, 20 of them  # the next item, or a paragraph
 			date +%H:%M | stet today -  # text from standard input
-			stet today | cat  # print it`,
-		Flags: console.WriteFlags(console.BecauseFlag(), console.MessageFlag(), console.AgainFlag()),
-		Run:   today,
+			stet today --print  # read it`,
+		Flags: console.WriteFlags(console.BecauseFlag(), console.MessageFlag(), console.AgainFlag(),
+			console.Bool("print", "print the note, on a terminal too")),
+		Run: today,
 	}
 }
 
 func today(ctx context.Context, e *console.Env, in *console.Input) (err error) {
 	o, verb := agent.TodayOptions{Write: e.ByInSession(in)}, "added to"
 	switch {
+	case in.Bool("print") && len(in.Words) > 0:
+		return agent.Usagef("\"stet today --print\" reads the note and takes no text").
+			Suggest("leave one of the two out")
+	case in.Bool("print"):
+		return printToday(ctx, e)
 	case len(in.Words) > 0:
 		o.Text, err = textArgument(e, strings.Join(in.Words, " "), in.Literal > 0)
 	case canCompose(e, in):

@@ -9,15 +9,16 @@ import (
 const sessionArgs = "list | show ID | search [QUERY...] | fix ERROR | how WHAT | files PATH | export [ID...] | " +
 	"end [ID...]"
 
-const sessionDetails = `An open session is what "stet observe" wrote and nobody has sealed yet; a sealed one is a
+const sessionDetails = `
+	An open session is what "stet observe", which adds turns, wrote and nobody has sealed yet; a sealed one is a
 	transcript below sessions/. A session is named by its id, a part of it (the first six or the last four
 	characters, or more), its path, or the id that its agent gave it. show prints at most --budget characters
-	and says where it goes on. Results of tools are folded to their first lines and
-	calls to one: one message alone (--from 6 --to 6) or --all is whole. search answers with the conversations,
-	open ones too, that a question is about and the best three passages of each, with --all or --budget with
-	all of them and what was said around them; without a question with the newest ones. Parts of one
-	conversation, as those of an agent and the agents that it called, are one. What no person typed, as notices
-	of programs, is found with in:all or --role system alone.
+	and says where it goes on. Results of tools are folded to their first lines and calls to one: one message
+	alone (--from 6 --to 6) or --all is whole. search answers with the conversations, open ones too, that a
+	question is about and the best three passages of each, with --all or --budget with all of them and what was
+	said around them; without a question with the newest ones. Parts of one conversation, as those of an agent
+	and the agents that it called, are one. What no person typed, as notices of programs, is found with in:all
+	or --role system alone.
 	`
 
 func sessionCommand() *console.Command {
