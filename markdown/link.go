@@ -34,15 +34,19 @@ type Link struct {
 	Start, End             int // of the whole link in the file
 	TargetStart, TargetEnd int // of the target in the file, without brackets
 	Line                   int // from 1
+
+	quote byte // of the value in the front matter that the link is, 0 in the body
 }
 
-// Links lists the links of the body in order of their start. Nothing inside code
-// spans, fences, HTML comments and URLs is a link. The caller must not change them.
+// Links lists the links of the front matter, where a quoted value is a wiki link as in "[[Note]]", and of the body, in
+// order of their start. Nothing inside code spans, fences, HTML comments and URLs is a link. The caller must not
+// change them.
 func (d *Document) Links() []Link {
+	properties := d.propertyLinks()
 	if d.body == nil && !mayLink(d.Body()) {
-		return nil
+		return properties
 	}
-	return slices.Clip(d.outline().links)
+	return slices.Concat(properties, d.outline().links)
 }
 
 // mayLink is false where nothing can be a link: most texts have none of what every link has, and looking for it takes

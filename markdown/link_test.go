@@ -44,7 +44,7 @@ func TestLinks(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			src := "---\nrelated: \"[[no]]\"\n---\n" + tc.src
+			src := "---\nrelated: \"see [[no]]\"\n---\n" + tc.src
 			d := Parse([]byte(src))
 			var got []string
 			for _, l := range d.Links() {
@@ -96,7 +96,7 @@ func TestRewriteLinks(t *testing.T) {
 		err := d.RewriteLinks(func(l Link) (string, bool) { return tc.target, l.Target == "old" })
 		want := src
 		if tc.err == nil {
-			want = fmt.Sprintf("---\nx: \"[[old]]\"\n---\r\n[[%[1]s]] ![[%[1]s#h|s]] [a](%[2]s#f 't') `[[old]]` [b](<%[3]s>) [[other]]\n\n| c |\n|---|\n| [[%[1]s\\|t]] |\n\n[d]: %[2]s\n", tc.wiki, tc.link, tc.angle)
+			want = fmt.Sprintf("---\nx: \"[[%[1]s]]\"\n---\r\n[[%[1]s]] ![[%[1]s#h|s]] [a](%[2]s#f 't') `[[old]]` [b](<%[3]s>) [[other]]\n\n| c |\n|---|\n| [[%[1]s\\|t]] |\n\n[d]: %[2]s\n", tc.wiki, tc.link, tc.angle)
 		}
 		if !errors.Is(err, tc.err) || string(d.Bytes()) != want {
 			t.Errorf("to %q: %v\n%q, want\n%q", tc.target, err, d.Bytes(), want)

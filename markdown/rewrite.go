@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -13,7 +14,7 @@ import (
 // is not what it should be, the document stays as it was and the error says why.
 // ErrInvalidTarget reports a target that its link cannot hold.
 func (d *Document) RewriteLinks(newTarget func(Link) (target string, ok bool)) error {
-	links := d.outline().links
+	links := d.Links()
 	want := slices.Clone(links)
 	var parts [][]byte
 	at := 0
@@ -47,7 +48,7 @@ func (d *Document) RewriteLinks(newTarget func(Link) (target string, ok bool)) e
 		at = l.TargetEnd
 	}
 	next := Parse(concat(append(parts, d.src[at:])...))
-	got := next.outline().links
+	got := next.Links()
 	same := len(got) == len(want)
 	for i := 0; same && i < len(got); i++ {
 		g, w := got[i], want[i]
@@ -63,7 +64,8 @@ func (d *Document) RewriteLinks(newTarget func(Link) (target string, ok bool)) e
 // CanHold reports whether a link of this kind can name target at all.
 func (l Link) CanHold(target string) bool {
 	wiki := l.Kind == WikiLink || l.Kind == WikiEmbed
-	return target != "" && utf8.ValidString(target) && !strings.ContainsAny(target, "\n\r\x00") && (!wiki || wikiHolds(target))
+	return target != "" && utf8.ValidString(target) && !strings.ContainsAny(target, "\n\r\x00") &&
+		(!wiki || wikiHolds(target)) && (l.quote == 0 || !strings.ContainsFunc(target, unicode.IsControl))
 }
 
 func wikiHolds(target string) bool {
@@ -76,7 +78,10 @@ func encodeTarget(l Link, target string, src []byte) (string, error) {
 	if !l.CanHold(target) {
 		return "", ErrInvalidTarget
 	}
-	if l.Kind == WikiLink || l.Kind == WikiEmbed {
+	switch {
+	case l.quote != 0:
+		return inQuotes(target, l.quote), nil
+	case l.Kind == WikiLink || l.Kind == WikiEmbed:
 		return target, nil
 	}
 	angle := l.TargetStart > 0 && src[l.TargetStart-1] == '<'
