@@ -303,6 +303,44 @@ func (past *privatePast) add(objects *gitstore.Objects, c Commit) error {
 	return nil
 }
 
+// idTail is how much of an id's end is the same of a conversation whenever it is met: see session.ID.
+const idTail = 16
+
+func talkMark(id string) string {
+	return privateMark + "-" + strings.ToLower(id[max(0, len(id)-idTail):])
+}
+
+// KeepPrivate notes that a conversation, named by its id or the last 16 characters of that, is private, for when
+// nothing else of it is left that says so.
+func (s *State) KeepPrivate(ctx context.Context, id string) error {
+	return s.SetSeen(ctx, talkMark(id), func([]byte) ([]byte, error) { return []byte("1"), nil })
+}
+
+// PrivateTalk reports a conversation, named as in [State.KeepPrivate], that was private: here, or in any commit. Where
+// an agent asks also one that is private now, and one of which that cannot be found out.
+func (h *History) PrivateTalk(ctx context.Context, id string) (bool, error) {
+	v := h.v
+	mark, err := v.State().Seen(talkMark(id))
+	if mark != nil || err != nil {
+		return true, err
+	}
+	tail := strings.TrimPrefix(talkMark(id), privateMark+"-")
+	if v.o.Reader != "" {
+		ever, err := v.privateEver(ctx)
+		if err != nil {
+			return true, err
+		}
+		for id := range ever.ids {
+			if strings.HasSuffix(id, tail) {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+	past, err := v.privatePast(ctx)
+	return slices.ContainsFunc(past.IDs, func(id string) bool { return strings.HasSuffix(id, tail) }), err
+}
+
 // spread adds the paths of the past, and those that the files at any of them had.
 func (past *privatePast) spread(paths map[Path]bool) {
 	for _, p := range past.Paths {

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,10 @@ func (p Patch) untracked(ctx context.Context, v *Vault, at Path, dry bool) (m Me
 	if m = ReadMemory(at, now); dry {
 		return m, nil
 	}
-	return m, v.State().PutIgnored(ctx, at, hashOf(data), now)
+	if m.Private && m.ID != "" {
+		err = v.State().KeepPrivate(ctx, m.ID)
+	}
+	return m, cmp.Or(err, v.State().PutIgnored(ctx, at, hashOf(data), now))
 }
 
 // keptOut says of a write to a transcript that git ignores what it would have done:

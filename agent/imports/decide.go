@@ -79,8 +79,15 @@ type openPart struct {
 	turns []markdown.Message
 }
 
-// open is what is open of a conversation and its transcript does not hold. s is kept private where it is.
+// open is what is open of a conversation and its transcript does not hold. s is kept private where it is, or was before
+// its transcript was removed.
 func (w *writer) open(s *Session, transcript []byte) (openPart, error) {
+	if transcript == nil && !s.Private {
+		var err error
+		if s.Private, err = w.v.History().PrivateTalk(w.ctx, s.ID); err != nil {
+			return openPart{}, err
+		}
+	}
 	open, err := session.Rest(w.v, s.ID, transcript)
 	if errors.Is(err, session.ErrUnknownSession) {
 		return openPart{}, nil

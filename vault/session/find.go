@@ -278,6 +278,9 @@ func Stands(ctx context.Context, v *vault.Vault, agent, id string) (*Standing, e
 	if hooked, herr := ByHooks(v, keys[len(keys)-1]); hooked || herr != nil {
 		return &Standing{Agent: agent, Name: id, Foreign: true}, herr // nothing was said yet
 	}
+	if was, perr := v.History().PrivateTalk(ctx, keys[0]); was || perr != nil {
+		return &Standing{Agent: agent, Name: id, Private: true}, perr // and was removed
+	}
 	return nil, err
 }
 
@@ -354,8 +357,8 @@ func Rest(v *vault.Vault, id string, transcript []byte) (*Open, error) {
 				return nil, err
 			}
 			o.forget(settled(v, o))
-			if o.uncover(transcript); len(o.Facts.Messages) > 0 && (!o.Facts.Private || v == v.Whole()) {
-				return o.shown(v), nil
+			if o.uncover(transcript); len(o.Facts.Messages) > 0 && (!o.shown(v).Facts.Private || v == v.Whole()) {
+				return o, nil
 			}
 		}
 	}

@@ -207,8 +207,8 @@ func AllOpen(v *vault.Vault) ([]*Open, error) {
 		case errors.Is(err, vault.ErrNotFound): // sealed meanwhile
 		case err != nil:
 			errs = append(errs, err)
-		case o.size > 0 && (!o.Facts.Private || v == v.Whole()): // a private one is kept from agents
-			out = append(out, o.shown(v))
+		case o.size > 0 && (!o.shown(v).Facts.Private || v == v.Whole()): // a private one is kept from agents
+			out = append(out, o)
 		}
 	}
 	slices.SortFunc(out, func(a, b *Open) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Key, b.Key)) })

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/guard"
@@ -17,10 +18,12 @@ func (o *Open) redact(v *vault.Vault) []string {
 	return rules
 }
 
-// shown is o as v gives it: to an agent, as its transcript will be.
+// shown is o as v gives it: to an agent, as its transcript will be, and private where that is, or was.
 func (o *Open) shown(v *vault.Vault) *Open {
 	if v != v.Whole() {
 		o.redact(v)
+		private, err := v.History().PrivateTalk(context.Background(), o.Key)
+		o.Facts.Private = o.Facts.Private || private || err != nil
 	}
 	return o
 }

@@ -237,7 +237,9 @@ func (s *sealer) find(ctx context.Context, open *Open) (*target, error) {
 	if at, err = s.standing(ctx, open, files, track); at != nil || err != nil {
 		return at, err
 	}
-	return &target{path: nameNew(t, have), id: t.ID, git: track}, nil
+	was, err := s.v.History().PrivateTalk(ctx, t.ID)
+	t.Private = t.Private || was
+	return &target{path: nameNew(t, have), id: t.ID, git: track}, err
 }
 
 // standing is the one of these files that is the transcript of the session; nil

@@ -48,11 +48,17 @@ func HookMay(ctx context.Context, v *vault.Vault, t *Turn) error {
 	if oerr != nil {
 		open, oerr = &Open{Facts: &markdown.Transcript{}}, ignoreMissing(oerr)
 	}
-	if open.Facts.Private {
-		return refused(ErrPrivate)
-	}
 	if err := errors.Join(err, oerr); err != nil {
 		return err
+	}
+	was := open.Facts.Private
+	if id == "" && len(open.Facts.Messages) == 0 {
+		if was, err = v.History().PrivateTalk(ctx, key); err != nil {
+			return err
+		}
+	}
+	if was {
+		return refused(ErrPrivate)
 	}
 	t.beside = id == "" && open.door != "" && open.door != HookDoor
 	if id == "" && !t.beside && len(open.Facts.Messages) > 0 {

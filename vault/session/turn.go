@@ -111,7 +111,13 @@ func (r *record) append(ctx context.Context, v *vault.Vault) error {
 	if err != nil {
 		return err
 	}
-	return v.State().AppendSession(ctx, Key(r.Agent, r.Session), data)
+	key := Key(r.Agent, r.Session)
+	if r.Private {
+		if err := v.State().KeepPrivate(ctx, key); err != nil {
+			return err
+		}
+	}
+	return v.State().AppendSession(ctx, key, data)
 }
 
 // notes reports a line that notes a snapshot and is no turn.
