@@ -304,6 +304,9 @@ func nothing(ctx context.Context, r *Report, places []string) error {
 	if n := len(others); n > 0 {
 		first := others[0]
 		why = append(why, fmt.Sprintf("%s of no known format, the first %q: %s", files(n), first.File, first.Text))
+		if slices.ContainsFunc(others, func(p Problem) bool { return vault.Path(p.File).IsMarkdown() }) {
+			hint = "copy a folder of notes into the vault, and \"stet adopt FOLDER\" commits it; " + hint
+		}
 	}
 	if len(why) == 0 {
 		why = append(why, "no files")

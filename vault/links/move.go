@@ -230,7 +230,10 @@ func (m *mover) name(s *surveyed) error {
 			m.to[f.Path] = m.r.To
 			for _, p := range s.files {
 				if p != f.Path && markdown.Fold(string(p)) == markdown.Fold(string(m.r.To)) {
-					return fmt.Errorf("move %q to %q: %w: %q stands there", f.Path, m.r.To, vault.ErrConflict, p)
+					err := fmt.Errorf("move %q to %q: %w: %q stands there", f.Path, m.r.To, vault.ErrConflict, p)
+					return vault.WithHint(err, "choose another name; or make one of both: take the text over with "+
+						"\"stet edit %s\", mend what \"stet links %s --back\" lists, then \"stet forget %[2]s\"",
+						templates.Quote(p), templates.Quote(f.Path))
 				}
 			}
 		case !m.r.File && f.Path.Dir() != string(m.r.To):

@@ -43,12 +43,25 @@ func runLinks(ctx context.Context, e *console.Env, in *console.Input) error {
 		return agent.Usagef("--back and --dead cannot be used together: a dead link leads to no memory")
 	case orphans:
 		return console.Reading(ctx, e,
-			func(a *agent.App) (*agent.OrphanList, error) { return a.Memories().Orphans(ctx) },
+			func(a *agent.App) (*agent.OrphanList, error) {
+				found, err := a.Memories().Orphans(ctx)
+				if err == nil && len(found.Orphans) == 0 {
+					e.Note("no orphans: something links to each")
+				}
+				return found, err
+			},
 			func(p *console.Printer, found *agent.OrphanList) {
 				for _, file := range found.Orphans {
 					p.Printf("%s\n", console.Line1(string(file)))
 				}
 			})
+	}
+	none := "no links"
+	switch {
+	case o.Dead:
+		none = "no dead links: each leads to something"
+	case o.Back:
+		none = "nothing links there"
 	}
 	return console.Reading(ctx, e, func(a *agent.App) (*agent.LinkList, error) {
 		if o.Ref != "" || o.Back {
@@ -60,7 +73,7 @@ func runLinks(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		found, err := a.Memories().Links(ctx, o)
 		if err == nil && len(found.Links) == 0 {
-			e.Note("no links")
+			e.Note(none)
 		}
 		return found, err
 	}, printLinks)
