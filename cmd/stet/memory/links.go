@@ -73,7 +73,7 @@ func runLinks(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		found, err := a.Memories().Links(ctx, o)
 		if err == nil && len(found.Links) == 0 {
-			e.Note(none)
+			e.Note("%s", none)
 		}
 		return found, err
 	}, printLinks)
