@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -199,24 +200,16 @@ type Status struct {
 // recent is how many commits a status looks through for those of others.
 const recent = 200
 
-// Status compares the files with HEAD and counts what waits for the user.
+// Status compares the files with HEAD and counts what waits for the user, for which the history is read while the files
+// are looked at.
 func (v Vault) Status(ctx context.Context) (*Status, error) {
-	st, err := v.a.v.Status(ctx)
-	if err != nil {
-		return nil, err
-	}
+	out := &Status{}
+	var st *vault.Status
+	var failed error
+	var look sync.WaitGroup
+	look.Go(func() { st, failed = v.a.v.Status(ctx) })
 	waiting, _, err := approval.List(ctx, v.a.v)
-	out := &Status{
-		Root: st.Root, Branch: st.Branch, Detached: st.Detached, Head: st.Head, State: st.State,
-		Ends: st.Ends, Busy: st.Busy, Kept: st.Kept,
-		Counts: st.Counts, Changed: append([]vault.Change{}, st.Changed...),
-		Staged:   append([]vault.Change{}, st.Staged...),
-		Problems: append([]vault.Problem{}, st.Problems...), Proposed: len(waiting),
-	}
-	if st.Last != nil {
-		last := ViewCommit(*st.Last)
-		out.Last = &last
-	}
+	out.Proposed = len(waiting)
 	if n, serr := v.a.Skills().waiting(ctx); serr == nil {
 		out.Skills = n
 	}
@@ -230,6 +223,17 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 	}
 	if x, xerr := v.a.Index(true); xerr == nil {
 		out.Pending, out.Undecided = x.Waiting()
+	}
+	if look.Wait(); failed != nil {
+		return nil, failed
+	}
+	out.Root, out.Branch, out.Detached, out.Head, out.State = st.Root, st.Branch, st.Detached, st.Head, st.State
+	out.Ends, out.Busy, out.Kept, out.Counts = st.Ends, st.Busy, st.Kept, st.Counts
+	out.Changed, out.Staged = append([]vault.Change{}, st.Changed...), append([]vault.Change{}, st.Staged...)
+	out.Problems = append([]vault.Problem{}, st.Problems...)
+	if st.Last != nil {
+		last := ViewCommit(*st.Last)
+		out.Last = &last
 	}
 	return out, err
 }

@@ -247,9 +247,10 @@ func parseMessage(msg string) (subject, body string, t trailers) {
 	subject, rest, _ := strings.Cut(strings.TrimRight(msg, "\n"), "\n")
 	rest = strings.Trim(rest, "\n")
 	last := rest
-	if i := strings.LastIndex(rest, "\n\n"); i >= 0 {
-		last = rest[i+2:]
+	for _, after, more := strings.Cut(last, "\n\n"); more; _, after, more = strings.Cut(last, "\n\n") {
+		last = strings.TrimLeft(after, "\n") // a search from the end goes slowly over thousands of moves
 	}
+	t = make(trailers, 0, strings.Count(last, "\n")+1)
 	for line := range strings.SplitSeq(last, "\n") {
 		key, value, ok := strings.Cut(line, ": ")
 		if !ok || key == "" || strings.ContainsAny(key, " \t") {

@@ -72,7 +72,12 @@ type Below struct {
 	fold     bool
 	patterns []*pattern // those that can match a name in the folder
 	all      *Rule
+	edges    *[256]edge // by letter; nil: a pattern may match any name
 }
+
+// An edge says of a letter where a name has it that a pattern may match: most names have no such letter there, and a
+// walk asks about each.
+type edge struct{ first, last bool }
 
 // Below prepares the rules for folder dir, "" for the top of the working tree.
 func (ig *Ignore) Below(dir string) Below {
@@ -99,13 +104,38 @@ func (ig *Ignore) choose(dir string) Below {
 			b.patterns = append(b.patterns, p)
 		}
 	}
+	if !ig.fold {
+		b.edges = edgesOf(b.patterns, dir)
+	}
 	return b
+}
+
+func edgesOf(patterns []*pattern, dir string) *[256]edge {
+	out := &[256]edge{}
+	for _, p := range patterns {
+		begins := p.glob[:p.literal]
+		if !p.anywhere {
+			begins = p.begins[min(len(dir), len(p.begins)):]
+		}
+		switch {
+		case begins != "":
+			out[begins[0]].first = true
+		case p.tail != "":
+			out[p.tail[len(p.tail)-1]].last = true
+		default:
+			return nil
+		}
+	}
+	return out
 }
 
 // Match is [Ignore.Match] of the folder's file or folder with that name.
 func (b Below) Match(name string, isDir bool) (Rule, bool) {
 	if b.all != nil {
 		return *b.all, true
+	}
+	if b.edges != nil && name != "" && !b.edges[name[0]].first && !b.edges[name[len(name)-1]].last {
+		return Rule{}, false
 	}
 	path := ""
 	for _, p := range slices.Backward(b.patterns) {

@@ -241,9 +241,11 @@ func (o *Objects) Commit(id ID) (Commit, error) {
 	if err != nil {
 		return Commit{}, err
 	}
+	// A message may name thousands of files, and go-git hashes it and reads it line by line.
+	_, message, _ := bytes.Cut(data, []byte("\n\n"))
 	obj := &plumbing.MemoryObject{}
 	obj.SetType(plumbing.CommitObject)
-	if _, err := obj.Write(data); err != nil {
+	if _, err := obj.Write(data[:len(data)-len(message)]); err != nil {
 		return Commit{}, err
 	}
 	var oc object.Commit
@@ -251,7 +253,7 @@ func (o *Objects) Commit(id ID) (Commit, error) {
 		return Commit{}, fmt.Errorf("commit %s: %w: %w", id, ErrMissing, err)
 	}
 	c := Commit{
-		ID: id, Tree: ID(oc.TreeHash), Message: oc.Message,
+		ID: id, Tree: ID(oc.TreeHash), Message: oc.Message + string(message),
 		Author:    Signature{oc.Author.Name, oc.Author.Email},
 		Committer: Signature{oc.Committer.Name, oc.Committer.Email},
 		When:      oc.Author.When, Committed: oc.Committer.When,

@@ -80,7 +80,7 @@ func (s *Store) Pick(ctx context.Context, f Filter, paths []Path) ([]File, error
 			}
 			seen[dir] = in
 		}
-		if !in.ok || strings.HasPrefix(p.Base(), TempPrefix) || !w.sees(in.below, p) {
+		if !in.ok || strings.HasPrefix(p.Base(), TempPrefix) || !w.sees(in.below, p, p.Base()) {
 			continue
 		}
 		if info, err := s.tree.Lstat(string(p)); err == nil && info.Mode().IsRegular() {

@@ -157,7 +157,7 @@ func (w *walker) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, i
 		keep := e.Regular() && w.filter.Keep(p) && !strings.HasPrefix(e.Name, TempPrefix)
 		switch {
 		case e.Regular() && !keep:
-		case !w.sees(rules, p):
+		case !w.sees(rules, p, e.Name):
 			w.passed(p, true)
 		case keep:
 			into.files = append(into.files, fileOf(p, e))
@@ -188,9 +188,9 @@ func joined(at string, in []durable.Entry) string {
 	return out.String()
 }
 
-// sees reports that the ignore rules of its folder do not keep the file p out of sight.
-func (w *walker) sees(rules gitstore.Below, p Path) bool {
-	_, hidden := rules.Match(p.Base(), false)
+// sees reports that the ignore rules of its folder do not keep the file p with that name out of sight.
+func (w *walker) sees(rules gitstore.Below, p Path, name string) bool {
+	_, hidden := rules.Match(name, false)
 	return !hidden || w.filter.Shown != nil && w.filter.Shown(p) || w.git.file(p)
 }
 
