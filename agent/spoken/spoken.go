@@ -200,6 +200,7 @@ func Sentences(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
 		start, from, had := 0, 0, len(out) // of the last sentence, and of what comes behind it
+		letter := false                    // there was one
 		add := func(end int) {
 			if strings.ContainsFunc(line[from:end], unicode.IsLetter) {
 				start, out = from, append(out, strings.TrimSpace(line[from:end]))
@@ -209,11 +210,11 @@ func Sentences(text string) []string {
 			from = end
 		}
 		for i, r := range line {
+			letter = letter || unicode.IsLetter(r)
 			switch end := i + utf8.RuneLen(r); {
 			case strings.ContainsRune("。！？", r):
 				add(end)
-			case !strings.ContainsRune(".!?…", r), !strings.ContainsFunc(line[:i], unicode.IsLetter),
-				r == '.' && short(line[from:i], line[end:]):
+			case !strings.ContainsRune(".!?…", r), !letter, r == '.' && short(line[from:i], line[end:]):
 			default:
 				if n, ok := closed(line[end:]); ok {
 					add(end + n)
@@ -231,19 +232,23 @@ func Sentences(text string) []string {
 func closed(text string) (n int, ok bool) {
 	rest := strings.TrimLeft(text, `)]"'”’»`)
 	r, _ := utf8.DecodeRuneInString(rest)
-	next, _ := utf8.DecodeRuneInString(strings.TrimSpace(rest))
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(rest, unicode.IsSpace))
 	n = len(text) - len(rest)
 	return n, unicode.IsSpace(r) && (n == 0 || !unicode.IsLower(next))
 }
 
+// shortMost is how much stands before a full stop that is looked at for an abbreviation, in bytes: a line may have
+// many full stops that end no sentence.
+const shortMost = 80
+
 // short reports whether the full stop behind a text ends an abbreviation and no sentence.
 func short(before, after string) bool {
-	fields := strings.Fields(before)
+	fields := strings.Fields(before[max(0, len(before)-shortMost):])
 	if len(fields) == 0 {
 		return true
 	}
 	last := strings.ToLower(strings.Trim(fields[len(fields)-1], "(\"'"))
-	next, _ := utf8.DecodeRuneInString(strings.TrimSpace(after))
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, unicode.IsSpace))
 	return titles()[last] ||
 		utf8.RuneCountInString(last) == 1 && last != "i" && !unicode.IsDigit(rune(last[0])) ||
 		strings.Contains(last, ".") && !unicode.IsUpper(next)

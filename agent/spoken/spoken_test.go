@@ -53,6 +53,19 @@ func TestLinesOfAHugeTurn(t *testing.T) {
 	}
 }
 
+// So is one of many full stops that end nothing, whatever stands before, between and behind them.
+func TestSentencesOfAHugeLine(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"https://h.example/ ", ".", "a.", "a. b ", "a!)", "a. "} {
+		text := strings.Repeat(line, 1<<19/len(line))
+		began := time.Now()
+		spoken.Sentences(text + strings.Repeat(" ", 1<<19))
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%q: %v", line, took)
+		}
+	}
+}
+
 func TestUnquoted(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

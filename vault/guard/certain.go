@@ -139,10 +139,11 @@ func Sure(name string, found []Finding, data []byte) []Finding {
 	if len(found) == 0 {
 		return nil
 	}
-	sure := Certain(name, data)
-	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool {
-		return !slices.ContainsFunc(sure, func(s Finding) bool { return s.Fingerprint == f.Fingerprint })
-	})
+	sure := map[string]bool{}
+	for _, f := range Certain(name, data) {
+		sure[f.Fingerprint] = true
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return !sure[f.Fingerprint] })
 }
 
 // Doubtful lists those of [Secrets] that are not certain where they stand.

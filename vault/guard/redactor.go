@@ -127,8 +127,8 @@ func (r *Redactor) spread(text string) string {
 	}
 	without := r.learnt.Replace(text)
 	if without != text {
-		for k, rule := range r.known {
-			if strings.Contains(text, k) {
+		for _, rule := range slices.Compact(slices.Sorted(maps.Values(r.known))) {
+			if m := Marker(rule); strings.Count(without, m) > strings.Count(text, m) {
 				r.rules = append(r.rules, rule)
 			}
 		}
