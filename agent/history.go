@@ -121,23 +121,9 @@ type Origin struct {
 	Session  string         `json:"session,omitempty"`
 	Run      string         `json:"run,omitempty"`
 	Rule     string         `json:"rule,omitempty"`
-	Approved string         `json:"approved_by,omitempty"` // the user who let an agent write it
+	Approved string         `json:"approved_by,omitempty"` // the user who let an agent write it, here
 	Subject  string         `json:"subject"`
 	Why      string         `json:"why,omitempty"`
-}
-
-func originOf(c vault.Commit) Origin {
-	t := c.Trailers
-	o := Origin{
-		Rev: c.Rev, When: utc(c.When), By: c.Author, Email: c.AuthorEmail, Kind: "person", Op: c.Op,
-		Actor: t.Get("Stet-Actor"), Door: t.Get("Stet-Door"), Session: t.Get("Stet-Session"), Run: t.Get("Stet-Run"),
-		Rule: t.Get("Stet-Rule"), Approved: t.Get("Stet-Approved-By"),
-		Subject: c.Subject, Why: c.Body, Via: t.Get("Stet-Via"),
-	}
-	if o.Actor != "" && o.Actor != vault.ActorUser {
-		o.Kind = "agent"
-	}
-	return o
 }
 
 // utc is a time as JSON shows it: UTC, whole seconds; the zero time where JSON cannot hold it.
@@ -185,6 +171,7 @@ func (h History) Versions(ctx context.Context, o VersionsOptions) (*Versions, er
 	if out.Uncommitted, err = h.uncommitted(ancestry, p); err != nil {
 		return nil, err
 	}
+	origin := h.a.origins()
 	for version, err := range h.a.v.History().Versions(ctx, o.Rev, p) {
 		if err != nil {
 			return nil, err
@@ -193,7 +180,7 @@ func (h History) Versions(ctx context.Context, o VersionsOptions) (*Versions, er
 		if err != nil {
 			return nil, err
 		}
-		view := Version{Origin: originOf(version.Commit), Change: version.Change, Added: d.Added, Removed: d.Removed}
+		view := Version{Origin: origin(version.Commit), Change: version.Change, Added: d.Added, Removed: d.Removed}
 		if o.Patch {
 			view.Diff = d.Text
 		}
@@ -246,11 +233,12 @@ func (h History) EntryVersions(ctx context.Context, o VersionsOptions) (*EntryVe
 		return nil, err
 	}
 	out := &EntryVersions{Path: string(p) + "#" + hash}
+	origin := h.a.origins()
 	for v, err := range lineage.EntryVersions(ctx, h.a.v, o.Rev, p, hash) {
 		if err != nil {
 			return nil, err
 		}
-		out.Versions = append(out.Versions, EntryVersion{originOf(v.Commit), v})
+		out.Versions = append(out.Versions, EntryVersion{origin(v.Commit), v})
 		if len(out.Versions) == o.Limit {
 			break
 		}
@@ -289,9 +277,9 @@ func (h History) Blame(ctx context.Context, ref, rev string) (*Blame, error) {
 	if err != nil {
 		return nil, err
 	}
-	origins := map[vault.Revision]*Origin{}
+	origins, origin := map[vault.Revision]*Origin{}, h.a.origins()
 	for rev, c := range b.Commits {
-		o := originOf(c)
+		o := origin(c)
 		origins[rev] = &o
 	}
 	out := &Blame{Path: p, Lines: []BlameLine{}}

@@ -12,6 +12,7 @@ import (
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/guard"
+	"stet/vault/lineage"
 	"stet/vault/session"
 	"stet/vault/settings"
 )
@@ -205,4 +206,31 @@ func (a *App) nameOf(m Memory) string {
 		return string(m.Path)
 	}
 	return m.ID
+}
+
+// origins makes origins of commits. What one says of an approval may be anybody's: it is told where this clone knows of
+// it.
+func (a *App) origins() func(vault.Commit) Origin {
+	approved, _ := lineage.Approvals(a.v) // what cannot be read approves nothing
+	return func(c vault.Commit) Origin {
+		o := originOf(c)
+		if !approved[c.Rev] {
+			o.Approved = ""
+		}
+		return o
+	}
+}
+
+func originOf(c vault.Commit) Origin {
+	t := c.Trailers
+	o := Origin{
+		Rev: c.Rev, When: utc(c.When), By: c.Author, Email: c.AuthorEmail, Kind: "person", Op: c.Op,
+		Actor: t.Get("Stet-Actor"), Door: t.Get("Stet-Door"), Session: t.Get("Stet-Session"), Run: t.Get("Stet-Run"),
+		Rule: t.Get("Stet-Rule"), Approved: t.Get("Stet-Approved-By"),
+		Subject: c.Subject, Why: c.Body, Via: t.Get("Stet-Via"),
+	}
+	if o.Actor != "" && o.Actor != vault.ActorUser {
+		o.Kind = "agent"
+	}
+	return o
 }

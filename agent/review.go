@@ -103,9 +103,10 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 		return nil, err
 	}
 	var revs []vault.Revision
+	origin := h.a.origins()
 	for _, item := range found.Items {
 		view := ReviewItem{
-			Origin: originOf(item.Commit), Changes: []vault.Change{}, Reverted: item.Reverted, Left: item.Left,
+			Origin: origin(item.Commit), Changes: []vault.Change{}, Reverted: item.Reverted, Left: item.Left,
 			Because: h.cited(ctx, item.Commit), item: item,
 		}
 		for _, c := range item.Changes {

@@ -252,10 +252,10 @@ func (sc *Scan) compare(ctx context.Context, files []File) error {
 	return nil
 }
 
-// absent takes up a name that no file on disk has.
+// absent takes up a name that no file on disk has. One outside a sparse checkout is not to be there.
 func (sc *Scan) absent(x *pair) {
 	p := Path(x.name)
-	if !regular(x.head.Mode) || !sc.filter.Keep(p) {
+	if !regular(x.head.Mode) || x.git.SkipWorktree || !sc.filter.Keep(p) {
 		return
 	}
 	sc.Total++
