@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// mostOpening bounds the words of an opening.
-const mostOpening = 7
+// mostOpening bounds the words of an opening, and how many stand one after the other; openingBytes is as much as one of
+// them has with the clause behind it that is looked at.
+const mostOpening, openingBytes = 7, 1 << 10
 
 // Bare is a sentence without the English words before it that ask to keep it or only lead to it: of "By the way,
 // remember that our cluster is called heron." it is "Our cluster is called heron."
@@ -40,7 +41,8 @@ func Unasked(text string) string {
 // stands in the lines behind.
 func opened(sentence string) (rest string, asked bool) {
 	english := languages()[0]
-	for rest = strings.TrimSpace(sentence); rest != ""; {
+	rest = strings.TrimSpace(sentence)
+	for range mostOpening {
 		next, asks := without(rest, english.asking)
 		led := false
 		if !asks {
@@ -63,6 +65,9 @@ func without(sentence string, openings []pattern) (rest string, ok bool) {
 	for range mostOpening {
 		next, after, _ := strings.Cut(behind, " ")
 		lead, behind = lead+" "+next, strings.TrimSpace(after)
+		if len(lead) > openingBytes {
+			break
+		}
 		words := wordsOf(lead)
 		closed := len(words) > 0 && words[len(words)-1].fold == ","
 		if closed {
@@ -80,7 +85,7 @@ func without(sentence string, openings []pattern) (rest string, ok bool) {
 // clause reports whether a text behind an opening, which no mark parts from it, says something by itself: "that" before
 // it is no part of it.
 func clause(opening []word, text string) bool {
-	words := wordsOf("… " + text)
+	words := wordsOf("… " + text[:min(len(text), openingBytes)])
 	if len(words) < 2 {
 		return false
 	}

@@ -3,6 +3,7 @@ package route_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"stet/agent/route"
 )
@@ -341,6 +342,18 @@ func TestBare(t *testing.T) {
 	} {
 		if got := route.Bare(sentence); got != want {
 			t.Errorf("%q gives %q, want %q", sentence, got, want)
+		}
+	}
+}
+
+// The beginning of a text is looked at a few times, and not the whole of it.
+func TestBareOfAHugeText(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"a\n=\n", "remember that ", "By the way, ", "remember that\u00a0a "} {
+		began := time.Now()
+		route.Bare(strings.Repeat(unit, 1<<22/len(unit)))
+		if took := time.Since(began); took > 4*time.Second {
+			t.Errorf("%q: %v", unit, took)
 		}
 	}
 }
