@@ -96,19 +96,24 @@ type Hit struct {
 	InsteadOf       string      `json:"instead_of,omitempty"` // the text that was found, whose place this one took
 	Label
 	Highlights []index.Range `json:"-"` // byte ranges of Snippet, in order
+	Reply      []Hit         `json:"-"` // of a person's message in Sessions the agent's that matches best
 }
 
 func viewHits(hits []index.Hit) []Hit {
 	out := make([]Hit, 0, len(hits))
 	for _, h := range hits {
-		out = append(out, Hit{
+		hit := Hit{
 			Path: h.Path, Entry: h.Entry, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
 			Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier,
 			Snippet: h.Snippet, Updated: stamp(h.Updated), SupersededBy: h.SupersededBy,
 			MayBeOutdatedBy: viewDoubt(h.DoubtedBy), ValidFrom: stamp(h.ValidFrom), ValidUntil: stamp(h.ValidUntil),
 			Message: h.Message, Role: h.Role,
 			Speaker: h.Speaker, Ref: h.Ref, Explain: h.Explain, Highlights: h.Highlights,
-		})
+		}
+		if h.Reply != nil {
+			hit.Reply = viewHits([]index.Hit{*h.Reply})
+		}
+		out = append(out, hit)
 	}
 	return out
 }

@@ -138,7 +138,11 @@ func (a *App) labelHits(ctx context.Context, hits []Hit) error {
 		case err != nil:
 			continue // gone since, or of another time
 		case h.Message > 0:
-			hits[i].Label = a.said(session.Read(h.Path, data))(h.Role, h.Snippet)
+			said := a.said(session.Read(h.Path, data))
+			hits[i].Label = said(h.Role, h.Snippet)
+			for j, r := range h.Reply {
+				h.Reply[j].Label = said(r.Role, r.Snippet)
+			}
 			continue
 		}
 		m := vault.ReadMemory(h.Path, data)

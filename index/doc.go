@@ -176,6 +176,9 @@ type Hit struct {
 	// Role, Speaker and Ref are what its heading says.
 	Message            int
 	Role, Speaker, Ref string
+	// Reply is, of a message that stands for its conversation beside files, the best message of the agent's in it, nil
+	// where that is this one or none matches.
+	Reply *Hit
 	// Explain says what the score is made of, one part a line.
 	Explain string
 }

@@ -49,7 +49,8 @@ func (s *searching) conversations(src query.Source, e *query.Evaluation) (int, e
 	var docs []int32
 	lost := 0
 	if s.apart {
-		hits, docs = s.onePerConversation(list, lay, cut)
+		agents := func(doc int32) bool { return e.Conversations.Message(doc).Side == document.SideAssistant }
+		hits, docs = s.onePerConversation(list, lay, agents, cut)
 		s.res.Sessions = hits
 	} else {
 		hits, docs, lost = s.pageOf(list, cut)
@@ -58,19 +59,30 @@ func (s *searching) conversations(src query.Source, e *query.Evaluation) (int, e
 	return len(hits), s.explain(e, hits, docs, r.Explain)
 }
 
-// onePerConversation makes hits of the best messages of a few conversations. They stand on
-// the first page.
+// onePerConversation makes hits of the best messages of a few conversations, each with the best one of the agent's
+// where it is none. They stand on the first page.
 func (s *searching) onePerConversation(
-	list []query.Match, lay *document.Layout, cut func(query.Match) (Hit, bool),
+	list []query.Match, lay *document.Layout,
+	agents func(doc int32) bool, cut func(query.Match) (Hit, bool),
 ) (hits []Hit, docs []int32) {
-	taken := map[int32]bool{}
+	taken, replied := map[int32]int{}, map[int32]bool{}
 	for _, m := range list {
-		if rec := lay.Owner[m.Doc]; !taken[rec] && s.q.Offset <= 0 && len(hits) < apartLimit {
-			if hit, ok := cut(m); ok {
-				taken[rec] = true
-				hits, docs = append(hits, hit), append(docs, m.Doc)
-			}
+		rec := lay.Owner[m.Doc]
+		at, again := taken[rec]
+		if s.q.Offset > 0 || !again && len(hits) == apartLimit || again && (replied[rec] || !agents(m.Doc)) {
+			continue
 		}
+		hit, ok := cut(m)
+		switch {
+		case !ok || again && len(hit.Highlights) == 0: // its neighbours match, and it does not
+			continue
+		case again:
+			hits[at].Reply = &hit
+		default:
+			taken[rec] = len(hits)
+			hits, docs = append(hits, hit), append(docs, m.Doc)
+		}
+		replied[rec] = agents(m.Doc)
 	}
 	return hits, docs
 }

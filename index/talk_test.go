@@ -162,6 +162,21 @@ func TestSessionsStandApartFromNotes(t *testing.T) {
 		!hit.Updated.Equal(time.Date(2026, 3, 2, 9, 1, 0, 0, time.UTC)) {
 		t.Errorf("hit %+v", hit)
 	}
+	if hit.Reply != nil {
+		t.Errorf("no agent spoke there, and the reply is %+v", hit.Reply)
+	}
+	for query, want := range map[string]string{
+		"deploy the billing service": "deploy#1 deploy#2", "new cluster": "deploy#4",
+		"deploy_billing.yaml pipeline": "deploy#2",
+	} {
+		got := ask(t, x, Query{Text: query}).Sessions[:1]
+		if r := got[0].Reply; r != nil {
+			got = append(got, *r)
+		}
+		if strings.Join(briefly(got), " ") != want {
+			t.Errorf("%q: message and reply %v, want %s", query, briefly(got), want)
+		}
+	}
 	if res := ask(t, x, Query{Text: "dog called", Offset: 1}); len(res.Sessions) > 0 {
 		t.Error("the second page shows sessions again")
 	}

@@ -70,6 +70,12 @@ stet list /ops --long
 stet list --paths
 stet search code
 stet search 门禁
+stet search 4711
+stet search lundi
+stet search fox house
+stet search plants
+stet search staging database
+stet search --paths staging
 stet show vault-keys
 stet log
 stet log -n 1 -p
@@ -161,6 +167,11 @@ func newWorld(t *testing.T) *world {
 	w.do("stet", "profile", "add", "Prefers 短 answers.")
 	w.do("stet", "observe", "--session", "tide", "--role", "user", "--as", "codex", "When is 高潮, the high tide, in "+
 		"Whitby on the day of the regatta, and does the harbour have water enough for us at half past six?")
+	w.do("stet", "observe", "--session", "ports", "--role", "user", "--as", "codex",
+		"Which port has the staging database after the move?")
+	w.do("stet", "observe", "--session", "ports", "--role", "assistant", "--as", "codex",
+		"5433: `psql -p 5433` answers on the host of the staging database, and the old port is closed.")
+	w.do("stet", "session", "end", "ports")
 	w.file("notes/计划 🦊.md", "# 计划 🦊\n\nSee [[Plants]] and [[nowhere]].\n")
 	w.do("stet", "adopt", "--yes")
 	w.file("notes/今天.md", "# 今天\n")

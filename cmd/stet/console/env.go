@@ -165,7 +165,7 @@ func (e *Env) say(text string) {
 	_ = e.clearStatus() // a broken standard output is met by the answer
 	line := "stet: " + Line1(e.shown(text))
 	if e.ErrTerminal {
-		line = fold(line, columnsOf(e.Err), len("stet: "))
+		line = fold(line, e.Columns(), len("stet: "))
 	}
 	_, _ = fmt.Fprintln(e.Err, line)
 }

@@ -15,8 +15,8 @@ import (
 	"stet/vault/settings"
 )
 
-// pageWidth is how many columns a help page has.
-const pageWidth = 80
+// pageWidth and pageHeight are how many columns and rows a help page has.
+const pageWidth, pageHeight = 80, 24
 
 // wrap breaks a text at its spaces into lines of at most width columns; a longer word has a line
 // of its own.

@@ -34,7 +34,10 @@ func Standard() Stdio {
 }
 
 // Columns is how wide the terminal of standard error is, where questions are asked; 80 where that cannot be had.
-func (s Stdio) Columns() int { return columnsOf(s.Err) }
+func (s Stdio) Columns() int {
+	columns, _ := sizeOf(s.Err)
+	return columns
+}
 
 // A Host is everything a command may learn from outside itself.
 type Host struct {

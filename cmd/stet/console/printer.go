@@ -160,6 +160,48 @@ func (p *Printer) Rows(rows []cells.Row, below ...func(i int)) {
 	}
 }
 
+// Beside prints to the right of what rows have beside their texts what text makes for each of them in a column of so
+// many cells. Text is asked for less, down to a line of that column for each row, until all fit into the window beside
+// so many rows that are taken. Below prints what follows row i.
+func (p *Printer) Beside(rows []cells.Row, taken int, text func(i, most, room int) string, below func(i int)) {
+	width, height := sizeOf(p.Out)
+	heads, indent := cells.Lines(rows, width, p.Now()), 0
+	for _, head := range heads {
+		indent = max(indent, cells.Width(head[0]+head[1])+len("  "))
+	}
+	room := max(width-indent, leastRoom)
+	texts := make([]string, len(rows))
+	for most, used := 4*room, height; used+taken > height && most >= room; most -= room / 2 {
+		used = 0
+		for i := range rows {
+			texts[i] = ""
+			for line := range strings.Lines(text(i, most, room)) {
+				texts[i] += fold(strings.Repeat(" ", indent)+strings.TrimSuffix(line, "\n"), width, indent) + "\n"
+			}
+			used += strings.Count(texts[i], "\n")
+		}
+	}
+	for i, head := range heads {
+		line := cells.Pad(head[0]+head[1], indent)
+		p.Printf("%s%s%s", p.Paint(Cyan, head[0]), line[len(head[0]):], texts[i][indent:])
+		below(i)
+	}
+}
+
+// Around is a line in at most so many columns of which the byte at can be seen, and how many bytes it lost at its
+// beginning, in whose place an ellipsis stands.
+func (p *Printer) Around(line string, at, most int) (shown string, from int) {
+	const before = 12
+	for p.Cells(line[from:at]) > before && p.Cells(line[from:]) > most-1 {
+		_, size := utf8.DecodeRuneInString(line[from:])
+		from += size
+	}
+	if shown = line[from:]; from > 0 {
+		shown = "…" + shown
+	}
+	return p.Cut(shown, most), from
+}
+
 // Cells is [cells.Width] on a terminal. Elsewhere it counts letters, as other programs do.
 func (p *Printer) Cells(line string) int {
 	if p.OutTerminal {

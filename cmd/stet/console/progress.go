@@ -31,7 +31,7 @@ func (e *Env) ProgressLine() func(text func() string) {
 			next = now.Add(progressAfter)
 			e.clearLine()
 			e.midLine = true
-			_, _ = io.WriteString(e.Err, cells.Cut(Line1(text()), columnsOf(e.Err)-1))
+			_, _ = io.WriteString(e.Err, cells.Cut(Line1(text()), e.Columns()-1))
 		}
 	}
 }

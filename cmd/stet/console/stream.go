@@ -66,14 +66,16 @@ func (e *Env) width() int {
 	if !e.OutTerminal {
 		return 0
 	}
-	return columnsOf(e.Out)
+	columns, _ := sizeOf(e.Out)
+	return columns
 }
 
-func columnsOf(to io.Writer) int {
+// sizeOf is the size of a terminal, 80 columns and 24 rows where it cannot be had.
+func sizeOf(to io.Writer) (columns, rows int) {
 	if f, ok := to.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
+			return w, h
 		}
 	}
-	return pageWidth
+	return pageWidth, pageHeight
 }

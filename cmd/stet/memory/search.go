@@ -21,19 +21,20 @@ func searchCommand() *console.Command {
 		Name: "search", Aliases: []string{"recall"}, Group: console.Memory,
 		Summary: "find memories and notes, best match first",
 		Args:    "QUERY...", MinArgs: 1, MaxArgs: -1,
-		Details: `Sees the files as they are on disk now, committed or not. A question typed as a sentence works.
-			No hits is not a failure (exit 0). What is pasted (a command, an error, half a sentence) is found as it
-			stands, whatever signs are in it. Operators, each of them optional: "a phrase", +must, begin*, and kind:,
-			scope:, tag: (or category:), path:, since:, until:, on:, created:, is:, in: with a value; -"a phrase",
-			-kind:value and NOT kind:value exclude, while a word behind "-" is a word like any other unless that finds
-			nothing.
-			A query that begins with "-" goes after "--". What was said in sessions stands apart, the best message
-			of up to three of them; in:sessions searches nothing else, in:all what is archived, superseded or said by a
-			program as well. A memory outside of its valid_from and valid_until is left out as a superseded one is:
-			--archived shows both, is:superseded nothing else. kind:report finds the curator's
-			reports as well, which are left out otherwise. Of memories that match alike the more important one comes
-			first, then the newer one. An entry of USER.md or MEMORY.md is a hit of its own. --format takes a Go
-			template with the fields of a hit of --json: {{.Path}} {{.Line}} {{.ID}} {{.Title}} {{.Snippet}} {{.Score}}
+		Details: `Sees the files as they are on disk now, committed or not. A question typed as a sentence works. No
+			hits is not a failure (exit 0). A terminal is shown how old each hit is, its title and scope, and
+			the line that matches; elsewhere a hit is PATH:LINE and that line. What is pasted (a command, an
+			error, half a sentence) is found as it stands, whatever signs are in it. Operators, each of them
+			optional: "a phrase", +must, begin*, and kind:, scope:, tag: (or category:), path:, since:, until:,
+			on:, created:, is:, in: with a value; -"a phrase", -kind:value and NOT kind:value exclude, while a
+			word behind "-" is a word like any other unless that finds nothing. A query that begins with "-"
+			goes after "--". What was said in sessions stands apart, the best message of up to three of them;
+			in:sessions searches nothing else, in:all what is archived, superseded or said by a program as well.
+			A memory outside of its valid_from and valid_until is left out as a superseded one is: --archived
+			shows both, is:superseded nothing else. kind:report finds the curator's reports as well, which are
+			left out otherwise. Of memories that match alike the more important one comes first, then the newer
+			one. An entry of USER.md or MEMORY.md is a hit of its own. --format takes a Go template with the
+			fields of a hit of --json: {{.Path}} {{.Line}} {{.ID}} {{.Title}} {{.Snippet}} {{.Score}}
 			{{.Message}} {{.Speaker}} and so on.`,
 		Examples: `stet search mysql port  # words, best match first
 			stet search "where does production run?"  # a question
@@ -138,33 +139,7 @@ func showFound(e *console.Env, in *console.Input, found *agent.Found, layout *te
 			e.Note("%s, which was deleted, has these words: \"stet restore %s\" brings it back", p, templates.Quote(p))
 		}
 	}
-	err := e.Show(found, func(p *console.Printer) {
-		if layout != nil {
-			for _, h := range slices.Concat(found.Hits, found.Sessions) {
-				formatOne(p, layout, h)
-			}
-			return
-		}
-		for i, h := range found.Hits {
-			same := func(other agent.Hit) bool { return other.Path == h.Path }
-			if in.Bool("null") || in.Bool("paths") {
-				if slices.ContainsFunc(found.Hits[:i], same) {
-					continue // another entry of the notebook
-				}
-			}
-			printHit(p, in, h)
-		}
-		if len(found.Sessions) == 0 || in.Bool("null") || in.Bool("paths") {
-			return
-		}
-		if len(found.Hits) > 0 {
-			p.Printf("\n")
-		}
-		p.Printf("in sessions:\n") // apart from what is noted
-		for _, h := range found.Sessions {
-			printHit(p, in, h)
-		}
-	})
+	err := e.Show(found, func(p *console.Printer) { printFound(p, in, found, layout) })
 	if err == nil && e.ErrTerminal && len(found.Operators) > 0 {
 		e.Note("read as operators: %s", console.Line1(strings.Join(found.Operators, " ")))
 	}
@@ -178,17 +153,56 @@ func showFound(e *console.Env, in *console.Input, found *agent.Found, layout *te
 	return err
 }
 
-func printHit(p *console.Printer, in *console.Input, h agent.Hit) {
-	if in.Bool("null") || in.Bool("paths") {
-		printPath(p, in, h.Path)
+func printFound(p *console.Printer, in *console.Input, found *agent.Found, layout *template.Template) {
+	switch {
+	case layout != nil:
+		for _, h := range slices.Concat(found.Hits, found.Sessions) {
+			formatOne(p, layout, h)
+		}
+		return
+	case in.Bool("null") || in.Bool("paths"):
+		for i, h := range found.Hits {
+			same := func(other agent.Hit) bool { return other.Path == h.Path } // another entry of the notebook
+			if !slices.ContainsFunc(found.Hits[:i], same) {
+				printPath(p, in, h.Path)
+			}
+		}
 		return
 	}
-	who, note := "", ""
+	show := func(hits, beside []agent.Hit) {
+		if p.OutTerminal {
+			const others = 4 // the question, the line about the answer, and what stands between both lists
+			showHits(p, hits, others+2*len(beside))
+			return
+		}
+		for _, h := range hits {
+			printHit(p, h)
+		}
+	}
+	show(found.Hits, found.Sessions)
+	if len(found.Sessions) == 0 {
+		return
+	}
+	if len(found.Hits) > 0 {
+		p.Printf("\n")
+	}
+	p.Printf("in sessions:\n") // apart from what is noted
+	show(found.Sessions, found.Hits)
+}
+
+func printHit(p *console.Printer, h agent.Hit) {
+	who := ""
 	if h.Message > 0 {
 		who = console.Line1(cmp.Or(h.Speaker, h.Role)) + ": "
-		if h.SupersededBy != "" {
-			note = "  [superseded by " + console.Line1(h.SupersededBy) + "]"
-		}
+	}
+	p.Printf("%s\n", hitPlace(p.Env, h)+"  "+who+highlight(p.Env, h)+hitNote(h))
+	p.Lines("    ", h.Explain)
+}
+
+// hitNote is what is said of a hit behind its line.
+func hitNote(h agent.Hit) (note string) {
+	if h.Message > 0 && h.SupersededBy != "" {
+		note = "  [superseded by " + console.Line1(h.SupersededBy) + "]"
 	}
 	if h.MayBeOutdatedBy != nil {
 		note = "  [" + console.Line1(h.MayBeOutdatedBy.String()) + "]"
@@ -196,8 +210,7 @@ func printHit(p *console.Printer, in *console.Input, h agent.Hit) {
 	if len(h.Flags) > 0 {
 		note += "  [" + console.Line1(h.Label.String()) + "]"
 	}
-	p.Folded(hitPlace(p.Env, h)+"  "+who+highlight(p.Env, h)+note, 4)
-	p.Lines("    ", h.Explain)
+	return note
 }
 
 func hitPlace(e *console.Env, h agent.Hit) string {

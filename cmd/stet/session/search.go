@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"stet/agent"
 	"stet/agent/recall"
-	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
 	"stet/templates"
 )
@@ -108,23 +106,10 @@ func printFound(p *console.Printer, f agent.FoundSession) {
 		}
 		at += "  " + console.Line1(cmp.Or(m.Speaker, m.Role)) + ": "
 		note := superseded(m.SupersededBy) + flagged(m.Label)
-		p.Printf("%s%s%s\n", at, around(p, m, p.Room(at+note, 400)), note)
+		line, _ := p.Around(m.Snippet, m.At, p.Room(at+note, 400))
+		p.Printf("%s%s%s\n", at, console.Line1(line), note)
 	}
 }
 
 // short is the end of an id, which names its session.
 func short(id string) string { return console.Line1(id[max(0, len(id)-6):]) }
-
-// around is so much of the line that matches that what matches is seen.
-func around(p *console.Printer, m agent.SessionMatch, most int) string {
-	const before = 12
-	text, left := []rune(m.Snippet), 0
-	room := most - cells.Width("…")
-	for at := utf8.RuneCountInString(m.Snippet[:m.At]) - before; left < at && p.Cells(string(text[left:])) > room; {
-		left++
-	}
-	if left > 0 {
-		m.Snippet = "…" + string(text[left:])
-	}
-	return p.Cut(console.Line1(m.Snippet), most)
-}
