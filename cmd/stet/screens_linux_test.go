@@ -161,17 +161,18 @@ func newWorld(t *testing.T) *world {
 		}
 		w.do(args...)
 	}
+	w.now = "2026-03-09T10:55:00Z"
+	w.do("stet", "observe", "--session", "ports", "--role", "user", "--as", "codex",
+		"Which port has the staging database after the move?")
+	w.do("stet", "observe", "--session", "ports", "--role", "assistant", "--as", "codex",
+		"5433: `psql -p 5433` answers on the host of the staging database, and the old port is closed.")
+	w.do("stet", "session", "end", "ports")
 	w.now = "2026-03-09T11:00:00Z"
 	w.do("stet", "update", "plants", "--text", "The plants are watered on Saturdays.")
 	w.do("stet", "update", "plants", "--text", "The plants need no water.", "--as", "codex") // waits for the user
 	w.do("stet", "profile", "add", "Prefers 短 answers.")
 	w.do("stet", "observe", "--session", "tide", "--role", "user", "--as", "codex", "When is 高潮, the high tide, in "+
 		"Whitby on the day of the regatta, and does the harbour have water enough for us at half past six?")
-	w.do("stet", "observe", "--session", "ports", "--role", "user", "--as", "codex",
-		"Which port has the staging database after the move?")
-	w.do("stet", "observe", "--session", "ports", "--role", "assistant", "--as", "codex",
-		"5433: `psql -p 5433` answers on the host of the staging database, and the old port is closed.")
-	w.do("stet", "session", "end", "ports")
 	w.file("notes/计划 🦊.md", "# 计划 🦊\n\nSee [[Plants]] and [[nowhere]].\n")
 	w.do("stet", "adopt", "--yes")
 	w.file("notes/今天.md", "# 今天\n")
