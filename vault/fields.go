@@ -143,11 +143,13 @@ func (p Patch) Tag(at Path, doc *markdown.Document) error {
 	var errs []error
 	for _, key := range []string{"categories", "tags"} {
 		have := metaList(doc, key)
-		want := slices.DeleteFunc(slices.Clone(have), func(s string) bool {
-			return slices.Contains(p.RemoveCategories, s)
-		})
+		gone := func(s string) bool { return slices.Contains(p.RemoveCategories, s) }
+		place, want := slices.IndexFunc(have, gone), slices.DeleteFunc(slices.Clone(have), gone)
 		if key == to {
-			want = cleanList(append(want, p.AddCategories...))
+			if place < 0 {
+				place = len(want)
+			}
+			want = cleanList(slices.Insert(want, place, p.AddCategories...)) // what takes a place stands there
 		}
 		switch {
 		case slices.Equal(have, want):

@@ -290,7 +290,7 @@ func nothing(ctx context.Context, r *Report, places []string) error {
 	default:
 		why = append(why, files(r.Files)+" without a conversation or memory of "+r.Source)
 	}
-	others, hint := r.Others, "stet import --help lists what can be imported"
+	others, hint := r.Others, "\"stet import\" alone lists what can be imported"
 	if len(others) == 0 {
 		found, more, err := Detect(ctx, places, nil)
 		others = more

@@ -49,7 +49,9 @@ func PlanPurge(ctx context.Context, v *vault.Vault, refs []string) (*Purging, er
 	for n, ref := range refs {
 		met := f.met[f.keys[n]]
 		if len(met) == 0 {
-			return nil, vault.WithHint(&vault.NotFoundError{Ref: ref}, `a purge takes the whole id or the path, nothing shorter; "stet show NAME --json" has both`)
+			err := fmt.Errorf("purge %q: no memory has this id or path: %w", ref, vault.ErrNotFound)
+			return nil, vault.WithHint(err, `a purge takes the whole id or the path, nothing shorter; `+
+				`"stet list --all --paths" has the paths`)
 		}
 		for _, m := range met {
 			switch m.Class {
