@@ -64,7 +64,7 @@ func (a *Analyzer) Transcript(data []byte, f vault.File) ([]*Document, Record) {
 	m := Conversation(f.Path, d)
 	var docs []*Document
 	var lens [lengthFields]uint32
-	t := TranscriptMeta{}
+	t := transcriptMeta{}
 	spans := MessagesOf(d)
 	lost := false
 	attached := func(string) []byte { return nil }
@@ -335,16 +335,16 @@ func encodeMessages(list []Message) string {
 	return string(b)
 }
 
-// A TranscriptMeta is the meta of a transcript.
-type TranscriptMeta struct {
+// A transcriptMeta is the meta of a transcript.
+type transcriptMeta struct {
 	Meta
 	Messages []Message
 }
 
 // DecodeTranscript reads the meta of a transcript; what cannot be read is zero.
-func DecodeTranscript(s string) TranscriptMeta {
+func DecodeTranscript(s string) transcriptMeta {
 	r := Reader{s: s}
-	t := TranscriptMeta{Meta: r.meta()}
+	t := transcriptMeta{Meta: r.meta()}
 	t.Messages = make([]Message, r.Count(4))
 	number, start, at := int64(0), 0, int64(0)
 	for i := range t.Messages {

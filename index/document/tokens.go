@@ -31,10 +31,11 @@ func Tokenize(text []byte, emit func(Token)) {
 }
 
 type tokenizer struct {
-	text []byte
-	emit func(Token)
-	pos  int
-	buf  []byte
+	text  []byte
+	emit  func(Token)
+	pos   int
+	buf   []byte
+	sieve *Sieve // nil where all words are looked for
 }
 
 func (t *tokenizer) run() {
@@ -68,14 +69,16 @@ func (t *tokenizer) run() {
 
 // word emits the run of letters, digits and marks that begins at start.
 func (t *tokenizer) word(start int) int {
-	i, ascii, upper := start, true, false
+	i, ascii, upper, humps := start, true, false, false
 	for i < len(t.text) {
 		c := t.text[i]
 		if c < utf8.RuneSelf {
 			if !isASCIIWord(c) {
 				break
 			}
-			upper = upper || 'A' <= c && c <= 'Z'
+			if 'A' <= c && c <= 'Z' {
+				upper, humps = true, humps || i > start && isLower(t.text[i-1])
+			}
 			i++
 			continue
 		}
@@ -89,6 +92,9 @@ func (t *tokenizer) word(start int) int {
 	raw := t.text[start:i]
 	var term string
 	switch {
+	case ascii && t.sieve != nil && !t.sieve.passes(raw, humps):
+		t.emit(Token{Start: start, End: i, Pos: t.pos})
+		t.pos++
 	case ascii && !upper:
 		term = string(raw[:min(len(raw), maxTerm)])
 	case ascii:

@@ -3,6 +3,7 @@ package query
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"stet/index/document"
@@ -146,14 +147,23 @@ type looker struct {
 	stems *document.Stemmer
 	ids   map[string]int // stem of the query → number, from 1
 	pairs [][2]int
-	masks []uint64       // the bits of a message that may have the pair
-	typed string         // the query as it was typed, see Query.typed
-	every uint64         // the bits of a message that may have all of it
-	kinds map[string]int // word → number of its stem, 0 for others, -1 for stop words
+	masks []uint64        // the bits of a message that may have the pair
+	typed string          // the query as it was typed, see Query.typed
+	every uint64          // the bits of a message that may have all of it
+	kinds map[string]int  // word → number of its stem, 0 for others, -1 for stop words
+	sieve *document.Sieve // lets the words of pairs pass
+	order *document.Sieve // lets the words pass whose order is asked for
 }
 
 func newLooker(q *Query) *looker {
-	l := &looker{q: q, ids: map[string]int{}}
+	l := &looker{q: q, ids: map[string]int{}, sieve: &document.Sieve{}, order: &document.Sieve{}}
+	for i := range q.clauses {
+		if c := &q.clauses[i]; c.needsOrder() {
+			for _, t := range c.exact {
+				l.order.Add(t.Term)
+			}
+		}
+	}
 	bits := q.bits()
 	l.typed, l.every = q.typed()
 	for _, p := range q.pairs() {
@@ -161,6 +171,7 @@ func newLooker(q *Query) *looker {
 		for i, stem := range p {
 			if l.ids[stem] == 0 {
 				l.ids[stem] = len(l.ids) + 1
+				l.sieve.Add(stem)
 			}
 			pair[i] = l.ids[stem]
 		}
@@ -208,8 +219,15 @@ func (l *looker) message(file *Transcript, m *document.Message) (out messageText
 	last := 0
 	seen, first := make([]int, len(l.ids)), 0 // by word: where it stood last; and the first of them all
 	for _, part := range document.Spoken(file.Data, span, file.attached) {
-		document.Tokenize(part.Text, func(t document.Token) {
+		l.sieve.Tokenize(part.Text, func(t document.Token) {
 			out.length++
+			switch {
+			case t.Term != "":
+			case last == 0:
+				return // it may be a stop word, which changes nothing here
+			default:
+				t.Term = strings.ToLower(string(part.Text[t.Start:t.End]))
+			}
 			k := l.kind(t.Term)
 			if t.Gram || k < 0 {
 				return
@@ -243,11 +261,14 @@ func (l *looker) refuses(file *Transcript, m *document.Message) bool {
 	var tokens []document.Token
 	at := 0
 	for _, part := range document.Spoken(file.Data, span, file.attached) {
-		document.Tokenize(part.Text, func(t document.Token) {
-			t.Pos += at
-			tokens = append(tokens, t)
+		words := 0
+		l.order.Tokenize(part.Text, func(t document.Token) {
+			if words++; t.Term != "" {
+				t.Pos += at
+				tokens = append(tokens, t)
+			}
 		})
-		at += len(tokens) + document.Gap
+		at += words + document.Gap
 	}
 	return slices.ContainsFunc(l.q.clauses, func(c clause) bool {
 		return c.needsOrder() && c.occur != should && c.inOrder(tokens) != (c.occur == must)

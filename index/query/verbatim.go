@@ -57,31 +57,64 @@ func (l *looker) standsIn(file *Transcript, m *document.Message) *distance {
 // containsFolded reports whether text has pattern, whose words have one space between them; letters of ASCII are equal
 // to their capitals and any white space to a space.
 func containsFolded(text []byte, pattern string) bool {
-	for from := 0; from < len(text); from++ {
-		if lower(text[from]) != lower(pattern[0]) {
-			continue
+	begin, _, _ := strings.Cut(pattern, " ")
+	rare := 0 // where in the first word the byte stands that a text has least
+	for i := range len(begin) {
+		if strings.IndexByte(byRarity, lower(begin[i])) < strings.IndexByte(byRarity, lower(begin[rare])) {
+			rare = i
 		}
-		at, i := from, 0
-		for ; i < len(pattern) && at < len(text); i++ {
-			if pattern[i] != ' ' {
-				if lower(text[at]) != lower(pattern[i]) {
-					break
-				}
-				at++
-				continue
-			}
-			if !isBlank(text[at]) {
-				break
-			}
-			for at < len(text) && isBlank(text[at]) {
-				at++
-			}
+	}
+	small := lower(begin[rare])
+	large := small
+	if 'a' <= small && small <= 'z' {
+		large -= 'a' - 'A'
+	}
+	next := func(c byte, from int) int {
+		if i := bytes.IndexByte(text[from:], c); i >= 0 {
+			return from + i
 		}
-		if i == len(pattern) {
+		return len(text)
+	}
+	s, l := next(small, 0), next(large, 0)
+	for at := min(s, l); at < len(text); at = min(s, l) {
+		if at >= rare && beginsFolded(text[at-rare:], pattern) {
 			return true
+		}
+		if s == at {
+			s = next(small, at+1)
+		}
+		if l == at {
+			l = next(large, at+1)
 		}
 	}
 	return false
+}
+
+// byRarity are the letters of texts, rarest first; any other byte is rarer.
+const byRarity = "zqjxkvbywgpfmucdlhrsnioate"
+
+// beginsFolded is containsFolded for the beginning of text.
+func beginsFolded(text []byte, pattern string) bool {
+	at := 0
+	for i := range len(pattern) {
+		if at == len(text) {
+			return false
+		}
+		if pattern[i] != ' ' {
+			if lower(text[at]) != lower(pattern[i]) {
+				return false
+			}
+			at++
+			continue
+		}
+		if !isBlank(text[at]) {
+			return false
+		}
+		for at < len(text) && isBlank(text[at]) {
+			at++
+		}
+	}
+	return true
 }
 
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
