@@ -135,8 +135,10 @@ func (w *Why) checkActor(users func() []string) error {
 	case w.Op == OpSeal:
 	case same >= 0:
 		why = fmt.Sprintf("it reads like %q, the name of the user", persons[same])
-	case w.Actor == "agent" && slices.Contains(takenNames(), lettersOf(name)):
-		why = "stet calls itself, what it does or the user so"
+	case w.Actor == "agent" && slices.Contains(takenNames(), strings.TrimRight(lettersOf(name), "0123456789")):
+		why = "stet calls itself, what it does or the user so, or who has a say over agents is called so"
+	case strings.Contains(name, "..") || strings.TrimLeft(name, `./\~`) != name:
+		why = "it reads like a path"
 	case len([]rune(name)) > mostName:
 		why = fmt.Sprintf("it has %s, and may have %s", templates.Plural(len([]rune(name)), "character"),
 			templates.Plural(mostName, "character"))
@@ -164,9 +166,11 @@ func (w Writer) Check(v *Vault) error {
 // mostName is how many characters the name of an agent has at most: it stands on one line with what it is about.
 const mostName = 64
 
-// takenNames are names that stet shows for somebody else than an agent that a client starts.
+// takenNames are names that stet shows for somebody else than an agent that a client starts, or that people have who
+// tell agents what to do.
 func takenNames() []string {
-	return []string{"you", "yourself", "person", "curator", "nudge", "import"}
+	return []string{"you", "yourself", "person", "curator", "nudge", "import", "hook",
+		"human", "owner", "admin", "administrator", "root", "operator", "system"}
 }
 
 // namesOfUser are the names that the user has by git's configuration, and those under which the user moved HEAD in

@@ -42,16 +42,8 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 
 // resolve looks among all files of a vault, and names those that v shows.
 func (v *Vault) resolve(ctx context.Context, whole *Vault, ref string) (Memory, error) {
-	if p, err := ParsePath(ref); err == nil {
-		for _, p := range []Path{p, p + ".md"} {
-			data, _, err := whole.ReadFile(p)
-			if err == nil {
-				return ReadMemory(p, data), nil
-			}
-			if !store.Absent(err) && !errors.Is(err, ErrNotRegular) {
-				return Memory{}, pathErrorf("read", p, err)
-			}
-		}
+	if m, err := whole.placed(ref); m.Path != "" || err != nil {
+		return m, err
 	}
 	if found := whole.identified(ctx, ref); len(found) > 0 {
 		return pick(ref, v.listed(found))
@@ -98,6 +90,29 @@ func (v *Vault) resolve(ctx context.Context, whole *Vault, ref string) (Memory, 
 	none.Near = distinct(append(none.Near, v.nearest(files, ref)...))
 	none.Near = none.Near[:min(len(none.Near), mostNear)]
 	return Memory{}, none
+}
+
+// placed is the file that ref is the path of, also without its ending; none has a path. A name alone is no path without
+// its ending: files elsewhere may have it as well as one at the top.
+func (v *Vault) placed(ref string) (Memory, error) {
+	p, err := ParsePath(ref)
+	if err != nil {
+		return Memory{}, nil
+	}
+	paths := []Path{p, p + ".md"}
+	if !strings.Contains(ref, "/") {
+		paths = paths[:1]
+	}
+	for _, p := range paths {
+		data, _, err := v.ReadFile(p)
+		if err == nil {
+			return ReadMemory(p, data), nil
+		}
+		if !store.Absent(err) && !errors.Is(err, ErrNotRegular) {
+			return Memory{}, pathErrorf("read", p, err)
+		}
+	}
+	return Memory{}, nil
 }
 
 // read are the memories at the paths, but for those that went meanwhile.
