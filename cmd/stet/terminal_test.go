@@ -300,9 +300,11 @@ func TestSearchLetsAPersonChoose(t *testing.T) {
 func TestAMemoryIsChosenOnATerminal(t *testing.T) {
 	s := newSession(t)
 	s.run(0, "", "remember", "The gate code is 4711.")
-	s.run(0, "", "remember", "The garden gate sticks.")
+	s.run(0, "", "remember", "The garden gate sticks.", "--scope", "/home")
 	out, talk := s.run(0, "1\n", "show", "gate")
-	if !strings.Contains(out, "sticks") || !strings.Contains(talk, "which one is gate? [1-2, Enter for none]") {
+	row := regexp.MustCompile(`(?m)^ 1  [0-9a-z]{4} +(now|\dmin) +The garden gate sticks\. +/home$`)
+	if !row.MatchString(talk) || !strings.Contains(out, "sticks") ||
+		!strings.Contains(talk, "which one is gate? [1-2, Enter for none]") {
 		t.Errorf("one of two: %q %q", out, talk)
 	}
 	for _, command := range []string{"show", "history", "blame", "pin", "why"} {
@@ -315,10 +317,10 @@ func TestAMemoryIsChosenOnATerminal(t *testing.T) {
 	const interrupted = 130
 	s.run(interrupted, "\n", "show")
 	s.run(interrupted, "", "forget")
-	if _, talk = s.run(4, "n\n", "forget", "gard"); !strings.Contains(talk, "is a part of memories/the-garden") {
+	if _, talk = s.run(4, "n\n", "forget", "gard"); !strings.Contains(talk, "is a part of memories/home/the-garden") {
 		t.Errorf("less than a word: %q", talk)
 	}
-	if out, _ = s.run(0, "y\n", "forget", "gard", "--yes"); !strings.Contains(out, "forgotten  memories/the-garden") {
+	if out, _ = s.run(0, "y\n", "forget", "gard", "--yes"); !strings.Contains(out, "forgotten  memories/home/") {
 		t.Errorf("agreed: %q", out)
 	}
 }

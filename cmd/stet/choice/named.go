@@ -1,11 +1,14 @@
 package choice
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"stet/agent"
+	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -34,7 +37,7 @@ func Named(ctx context.Context, e *console.Env, a *agent.App, words []string, ch
 			return nil, err
 		}
 		if n.Path == "" && len(n.Candidates) > 0 {
-			if n.Path, err = meant(e, a, word, n, changes); err != nil {
+			if n.Path, err = meant(ctx, e, a, word, n, changes); err != nil {
 				return nil, err
 			}
 		}
@@ -46,14 +49,20 @@ func Named(ctx context.Context, e *console.Env, a *agent.App, words []string, ch
 }
 
 // meant is the one of several memories, or of one by a part of its name, that a word means.
-func meant(e *console.Env, a *agent.App, word string, n agent.Naming, changes bool) (vault.Path, error) {
+func meant(
+	ctx context.Context, e *console.Env, a *agent.App, word string, n agent.Naming, changes bool,
+) (vault.Path, error) {
 	one := n.Candidates[0]
 	refused := &vault.AmbiguousError{Ref: word, Candidates: n.Candidates}
 	switch {
 	case len(n.Candidates) > 1 && !e.CanAsk():
 		return "", refused
 	case len(n.Candidates) > 1:
-		return pick(e, a, "which one is "+console.Line1(word)+"?", n.Candidates)
+		called, err := a.Called(ctx, vault.WalkOptions{Archive: true}) // they say how old each is
+		if err != nil {
+			return "", err
+		}
+		return pick(e, a, "which one is "+console.Line1(word)+"?", n.Candidates, called)
 	case n.Words || !changes:
 		if changes {
 			e.Note("%s", one.Path)
@@ -84,12 +93,18 @@ func pickAny(ctx context.Context, e *console.Env, a *agent.App) ([]string, error
 	if len(all) == 0 {
 		return nil, vault.WithHint(vault.ErrNotFound, `there is no memory and no note yet; "stet remember" stores one`)
 	}
-	p, err := pick(e, a, "which one?", all)
+	p, err := pick(e, a, "which one?", all, called)
 	return []string{string(p)}, err
 }
 
 // pick lets the user choose a memory. It fails with [context.Canceled] where none is chosen.
-func pick(e *console.Env, a *agent.App, question string, all []vault.Memory) (vault.Path, error) {
+func pick(
+	e *console.Env, a *agent.App, question string, all []vault.Memory, called []agent.Called,
+) (vault.Path, error) {
+	updated := make(map[vault.Path]time.Time, len(called))
+	for _, c := range called {
+		updated[c.Path] = c.Updated
+	}
 	ids := make([]string, 0, len(all))
 	for _, m := range all {
 		ids = append(ids, m.ID)
@@ -97,7 +112,13 @@ func pick(e *console.Env, a *agent.App, question string, all []vault.Memory) (va
 	short := a.Shorts(ids)
 	choices := make([]Choice, 0, len(all))
 	for _, m := range all {
-		choices = append(choices, Choice{Text: m.Name(), Note: strings.TrimSpace(short[m.ID] + "  " + string(m.Path))})
+		row := cells.Row{Name: short[m.ID], At: updated[m.Path], Text: cmp.Or(m.Headline(), m.Name())}
+		if scope := vault.ScopeOf(m.Path); m.ID == "" {
+			row.Tail = string(m.Path)
+		} else if scope != "/" {
+			row.Tail = scope
+		}
+		choices = append(choices, Choice{row, string(m.Path)})
 	}
 	n, err := Pick(e, question, choices)
 	if err == nil && n < 0 {

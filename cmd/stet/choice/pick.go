@@ -17,8 +17,25 @@ import (
 	"stet/cmd/stet/console"
 )
 
-// A Choice is one line to choose. Both parts are found by what is typed.
-type Choice struct{ Text, Note string }
+// A Choice is one line to choose. What is typed finds it by its texts, and by what is not shown of it.
+type Choice struct {
+	cells.Row
+	Hidden string
+}
+
+// linesOf lays choices out in so many columns.
+func linesOf(e *console.Env, all []Choice, columns int) []string {
+	rows := make([]cells.Row, 0, len(all))
+	for _, c := range all {
+		rows = append(rows, cells.Row{Name: console.Line1(c.Name), At: c.At, Text: console.Line1(c.Text),
+			Tail: console.Line1(c.Tail)})
+	}
+	lines := make([]string, 0, len(all))
+	for _, l := range cells.Lines(rows, columns, e.Now()) {
+		lines = append(lines, l[0]+l[1])
+	}
+	return lines
+}
 
 // pickRows is how many choices a terminal is shown at once.
 const pickRows = 10
@@ -35,6 +52,7 @@ func Pick(e *console.Env, question string, all []Choice) (int, error) {
 		return pickByNumber(e, question, all)
 	}
 	p := &picker{all: all, question: question, out: e.Err, width: e.Columns(), dim: e.Getenv("NO_COLOR") == ""}
+	p.lines = func(shown []Choice, columns int) []string { return linesOf(e, shown, columns) }
 	n, err := p.run(in)
 	return n, errors.Join(err, term.Restore(int(in.Fd()), before))
 }
@@ -42,8 +60,7 @@ func Pick(e *console.Env, question string, all []Choice) (int, error) {
 // pickByNumber asks for a number where keys cannot be read one by one.
 func pickByNumber(e *console.Env, question string, all []Choice) (int, error) {
 	for shown := all; ; {
-		for i, c := range shown[:min(len(shown), pickRows)] {
-			line := console.Line1(c.Text + "  " + c.Note)
+		for i, line := range linesOf(e, shown[:min(len(shown), pickRows)], e.Columns()-len("10  ")) {
 			if _, err := fmt.Fprintf(e.Err, "%2d  %s\n", i+1, line); err != nil {
 				return -1, err
 			}
@@ -86,7 +103,7 @@ func indexOf(all []Choice, c Choice) int {
 func filtered(all []Choice, text string) (out []int) {
 	words := strings.Fields(strings.ToLower(text))
 	for i, c := range all {
-		folded := strings.ToLower(c.Text + "  " + c.Note)
+		folded := strings.ToLower(strings.Join([]string{c.Name, c.Text, c.Tail, c.Hidden}, "  "))
 		has := true
 		for _, w := range words {
 			has = has && strings.Contains(folded, w)
@@ -105,6 +122,7 @@ type picker struct {
 	out      io.Writer
 	width    int
 	dim      bool // the keys are shown in dim letters
+	lines    func(shown []Choice, columns int) []string
 
 	typed string
 	shown []int // places in all
@@ -213,12 +231,16 @@ func (p *picker) draw() {
 	p.top = max(p.top, p.at-pickRows+1)
 	var b strings.Builder
 	end := min(p.top+pickRows, len(p.shown))
-	for i := p.top; i < end; i++ {
-		c, mark := p.all[p.shown[i]], "  "
-		if i == p.at {
+	var seen []Choice
+	for _, n := range p.shown[p.top:end] {
+		seen = append(seen, p.all[n])
+	}
+	for i, line := range p.lines(seen, p.width-len("> 10   ")) {
+		mark := "  "
+		if p.top+i == p.at {
 			mark = "> "
 		}
-		line := fmt.Sprintf("%s%2d  %s  %s", mark, p.shown[i]+1, console.Line1(c.Text), console.Line1(c.Note))
+		line = fmt.Sprintf("%s%2d  %s", mark, p.shown[p.top+i]+1, line)
 		b.WriteString("\r\n" + cells.Cut(line, max(p.width-1, 20)))
 	}
 	rows := end - p.top

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"text/template"
 
 	"stet/agent"
@@ -30,8 +29,9 @@ func pickHit(ctx context.Context, e *console.Env, in *console.Input, a *agent.Ap
 		})
 	}
 	var choices []choice.Choice
-	for _, h := range hits {
-		choices = append(choices, choice.Choice{Text: h.Snippet, Note: fmt.Sprintf("%s:%d", h.Path, h.Line)})
+	for i, row := range hitRows(hits) {
+		row.Text, row.Tail = hits[i].Title, placeOf(hits[i])
+		choices = append(choices, choice.Choice{Row: row, Hidden: hits[i].Snippet + "  " + string(hits[i].Path)})
 	}
 	n, err := choice.Pick(e, "open which?", choices)
 	if err != nil || n < 0 {

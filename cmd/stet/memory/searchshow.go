@@ -17,15 +17,7 @@ import (
 // showHits prints hits on a terminal: how old each is, its title with its scope, and below it the line that matches;
 // that line alone where it begins with the title. Where a hit stands --paths, --format and --json say.
 func showHits(p *console.Printer, hits []agent.Hit, taken int) {
-	rows := make([]cells.Row, len(hits))
-	for i, h := range hits {
-		at, _ := time.Parse(time.RFC3339, h.Updated) // "" is no time
-		rows[i] = cells.Row{Name: console.Line1(h.Short), At: at}
-		if h.Class == vault.ClassSession {
-			rows[i].Name = console.Line1(h.ID[max(0, len(h.ID)-6):]) // as "session list" does
-		}
-	}
-	p.Beside(rows, taken, func(i, most, room int) string {
+	p.Beside(hitRows(hits), taken, func(i, most, room int) string {
 		tail := hitTail(p, hits[i])
 		h, same := titled(hits[i])
 		if same {
@@ -34,6 +26,19 @@ func showHits(p *console.Printer, hits []agent.Hit, taken int) {
 		title := p.Cut(console.Line1(h.Title), max(room-cells.Width(tail), leastLine))
 		return title + tail + "\n" + hitLine(p, h, most, "")
 	}, func(i int) { p.Lines("    ", hits[i].Explain) })
+}
+
+// hitRows are what hits are called by, and how old they are.
+func hitRows(hits []agent.Hit) []cells.Row {
+	rows := make([]cells.Row, len(hits))
+	for i, h := range hits {
+		at, _ := time.Parse(time.RFC3339, h.Updated) // "" is no time
+		rows[i] = cells.Row{Name: console.Line1(h.Short), At: at}
+		if h.Class == vault.ClassSession {
+			rows[i].Name = console.Line1(h.ID[max(0, len(h.ID)-6):]) // as "session list" does
+		}
+	}
+	return rows
 }
 
 // hitLine is the line of a hit that matches, in so many columns, with what stands behind it, and below that of a
@@ -54,18 +59,28 @@ func hitLine(p *console.Printer, h agent.Hit, most int, tail string) string {
 // leastLine is how many columns a title or a line gets, whatever stands behind it.
 const leastLine = 20
 
-// hitTail is where a hit belongs: its scope, and of what has no id its file, or as an entry of a notebook its address.
+// hitTail is the place of a hit in so many columns as it may take behind a title.
 func hitTail(p *console.Printer, h agent.Hit) string {
 	const most = 30
-	switch {
-	case h.Class == vault.ClassSession:
+	switch place := console.Line1(placeOf(h)); {
+	case place == "":
 		return ""
 	case h.ID == "":
-		return "  " + p.CutPath(console.Line1(cmp.Or(h.Entry, string(h.Path))), p.Columns()-most)
-	case h.Scope != "/":
-		return "  " + p.Cut(console.Line1(h.Scope), most)
+		return "  " + p.CutPath(place, p.Columns()-most)
+	default:
+		return "  " + p.Cut(place, most)
 	}
-	return ""
+}
+
+// placeOf is the scope of a hit, if it has one; of what has no id its file, or as an entry of a notebook its address.
+func placeOf(h agent.Hit) string {
+	switch {
+	case h.Class == vault.ClassSession || h.ID != "" && h.Scope == "/":
+		return ""
+	case h.ID == "":
+		return cmp.Or(h.Entry, string(h.Path))
+	}
+	return h.Scope
 }
 
 // titled reports whether the line of a hit begins with the title, which then need not be said twice, and makes the line
