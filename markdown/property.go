@@ -44,8 +44,8 @@ func (d *Document) propertyLinks() (out []Link) {
 	return out
 }
 
-// link is the link that the value at an offset is. One that is quoted in another way than [inQuotes] would is left out: nobody could
-// change a part of it.
+// link is the link that the value at an offset is. One that is quoted otherwise than by [inQuotes] is left out: nobody
+// could change a part of it.
 func (f *frontMatter) link(n *yaml.Node, at int) (Link, bool) {
 	quote := byte(0)
 	switch {

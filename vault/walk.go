@@ -17,7 +17,7 @@ import (
 type WalkOptions struct {
 	Archive bool // archive/ as well
 	Under   Path // only this folder
-	All     bool // every file that stet looks after, not Markdown alone
+	All     bool // every file that stet looks after, not Markdown alone, and canvases, in which links stand
 	Hidden  bool // files and folders with a dot in front as well
 	Reports bool // the curator's reports and nothing else, wherever Under points
 	// Passed is told, one at a time, of links, of what is no file, and of folders that are repositories
@@ -54,7 +54,7 @@ func (o WalkOptions) wants(p Path) bool {
 	if o.Reports {
 		return IsReport(p)
 	}
-	return p.IsMarkdown() || o.All && inDomain(p)
+	return p.IsMarkdown() || o.All && (inDomain(p) || p.IsCanvas())
 }
 
 // unfinished adds and drops what a published commit says that this reader may not

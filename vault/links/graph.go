@@ -165,7 +165,7 @@ func survey(ctx context.Context, v *vault.Vault) (*surveyed, error) {
 		for w := range workers {
 			wg.Go(func() {
 				for i := w; i < len(listed) && ctx.Err() == nil; i += workers {
-					if p := s.files[i]; p.IsMarkdown() && !named[i] {
+					if p := s.files[i]; (p.IsMarkdown() || p.IsCanvas()) && !named[i] {
 						s.links[i], called[i], named[i] = look(v, p, &alone, &wiki)
 					}
 				}
@@ -195,9 +195,14 @@ func look(v *vault.Vault, p vault.Path, alone *sync.Mutex, wiki *atomic.Bool,
 		defer alone.Unlock()
 		defer runtime.GC() // else the next one is read before this is gone
 	}
-	d := markdown.Parse(data)
-	if isSource(p) {
-		links = d.Links()
+	d := &markdown.Document{} // a canvas calls itself nothing
+	switch {
+	case !p.IsCanvas():
+		if d = markdown.Parse(data); isSource(p) {
+			links = d.Links()
+		}
+	case vault.ClassOf(p) != vault.ClassArchive:
+		links = canvasLinks(data)
 	}
 	if slices.ContainsFunc(links, isWiki) {
 		wiki.Store(true)

@@ -55,9 +55,8 @@ func (m *mover) relink(p vault.Path, before, after *table) ([]byte, error) {
 // retarget rewrites the links in the bytes of p that the move breaks, as far as
 // a link of their kind can name the file where it will be.
 func (m *mover) retarget(p vault.Path, data []byte, before, after *table) (next []byte, done, left []Rewrite, err error) {
-	doc := markdown.Parse(data)
 	at := m.moved(p)
-	err = doc.RewriteLinks(func(l markdown.Link) (string, bool) {
+	newTarget := func(l markdown.Link) (string, bool) {
 		want, broken := m.broken(p, l, before, after)
 		if !broken {
 			return "", false
@@ -76,11 +75,18 @@ func (m *mover) retarget(p vault.Path, data []byte, before, after *table) (next 
 		r.Why = why
 		left = append(left, r)
 		return "", false
-	})
+	}
+	if p.IsCanvas() {
+		next, err = rewriteCanvas(data, newTarget)
+	} else {
+		doc := markdown.Parse(data)
+		err = doc.RewriteLinks(newTarget)
+		next = doc.Bytes()
+	}
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("rewrite links of %q: %w", p, err)
 	}
-	return doc.Bytes(), done, left, nil
+	return next, done, left, nil
 }
 
 // read returns what the transaction would change for files that it will change;
@@ -88,7 +94,7 @@ func (m *mover) retarget(p vault.Path, data []byte, before, after *table) (next 
 func (m *mover) read(p vault.Path) ([]byte, error) {
 	if _, moves := m.to[p]; moves {
 		data, _, err := m.tx.Read(p)
-		if !p.IsMarkdown() {
+		if !p.IsMarkdown() && !p.IsCanvas() {
 			data = nil
 		}
 		return data, err
@@ -155,6 +161,9 @@ func (m *mover) candidates(p vault.Path, l markdown.Link, was vault.Path, want T
 // candidates are the names for any file.
 func candidates(at vault.Path, l markdown.Link, want Target) []string {
 	to := string(want.Path)
+	if l.Kind == fileCard {
+		return []string{to}
+	}
 	bare := to
 	if want.Path.IsMarkdown() {
 		bare = strings.TrimSuffix(to, path.Ext(to))

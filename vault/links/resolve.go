@@ -102,8 +102,11 @@ func (t *table) resolve(from vault.Path, l markdown.Link) Target {
 		return Target{Path: from, State: Self}
 	}
 	t.fillPaths()
-	if isWiki(l) {
+	switch {
+	case isWiki(l):
 		return t.wiki(from, l.Target)
+	case l.Kind == fileCard:
+		return t.relative(from, "/"+l.Target)
 	}
 	return t.relative(from, l.Target)
 }

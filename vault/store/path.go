@@ -127,6 +127,9 @@ func (p Path) IsMarkdown() bool {
 	return ext == ".md" || ext == ".markdown"
 }
 
+// IsCanvas reports whether p names a canvas of Obsidian's, which shows notes on a plane (jsoncanvas.org).
+func (p Path) IsCanvas() bool { return strings.HasSuffix(string(p), ".canvas") }
+
 // simpleName reports a name that [ParsePath] has nothing against, whatever
 // stands before it: nearly all names are, and a walk meets thousands.
 func simpleName(name string) bool {
