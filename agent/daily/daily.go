@@ -39,9 +39,8 @@ func Read(data []byte) (s Settings, err error) {
 // made clean. It fails where the format has a token that is not known.
 func (s Settings) Path(day time.Time) (string, error) {
 	name, err := Format(cmp.Or(strings.TrimSpace(s.Format), "YYYY-MM-DD"), day)
-	folder := strings.TrimSpace(s.Folder)
-	if folder != "" && folder != "/" {
-		name = strings.TrimSuffix(folder, "/") + "/" + name
+	if folder := strings.Trim(strings.TrimSpace(s.Folder), "/"); folder != "" { // "/Journal/" is Journal
+		name = folder + "/" + name
 	}
 	return name + ".md", err
 }

@@ -57,7 +57,7 @@ func TestSettingsAndTemplates(t *testing.T) {
 		`{}`: "2026-01-04.md", `{"folder":null,"format":" ","autorun":true}`: "2026-01-04.md",
 		`{"folder":"/"}`: "2026-01-04.md", `{"folder":"a/b/","format":"YYYY/DD"}`: "a/b/2026/04.md",
 		`{"folder":"../x"}`: "../x/2026-01-04.md", // who opens it refuses that
-		`{"folder":"/x"}`:   "/x/2026-01-04.md",
+		`{"folder":"/x"}`:   "x/2026-01-04.md", `{"folder":"/Journal/"}`: "Journal/2026-01-04.md",
 	} {
 		s, err := daily.Read([]byte(text))
 		if err != nil {

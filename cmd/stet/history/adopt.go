@@ -12,7 +12,12 @@ func adoptCommand() *console.Command {
 		Name: "adopt", Group: console.History,
 		Summary: "commit what you changed by hand, as your own commit",
 		Args:    "[PATH...]", MaxArgs: -1,
-		Details: `Without paths: stet's own folders, and notes too where the vault's configuration says so
+		Details: `For whoever edits files with other programs and wants each state in the history. What it commits
+			"stet history" shows, and "stet undo" takes back. You need not run it: search reads your edits at once,
+			and a file that stet is about to write is committed as yours first. What you never adopt is in your
+			folder alone, and no command brings back an earlier state of it.
+
+			Without paths: stet's own folders, and notes too where the vault's configuration says so
 			(watch.commit). Files are committed as they are. When a large part of the vault has vanished, --yes must
 			confirm it (exit 3).`,
 		Examples: `stet adopt --dry-run  # what would be committed

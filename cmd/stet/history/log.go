@@ -27,7 +27,7 @@ func logCommand() *console.Command {
 			console.Text("op", "only the `OPERATION` remember, update, forget (or delete), adopt, revert, ..."),
 			console.Text("actor", "only what the `ACTOR` user, agent, ... did"),
 			console.Text("session", "only the session `ID`"),
-			console.Text("since", "only at or after `TIME`: 2026-01-31, monday, 7d, \"2 weeks ago\""),
+			console.Text("since", "only at or after `TIME`: today, 2026-01-31, 7d, \"2 weeks ago\""),
 			console.Text("until", "only before `TIME`; a day, week, month or year counts to its end"),
 			console.Text("rev", "start from the revision `REV` instead of HEAD"),
 		),

@@ -43,7 +43,7 @@ func reviewCommand() *console.Command {
 			console.List("accept", "with --proposed: write the `PROPOSAL`"),
 			console.List("reject", "with --proposed: refuse the `PROPOSAL` for good"),
 			console.Bool("reject-all", "with --proposed: refuse everything listed"),
-			console.Text("since", "everything since `TIME`, reviewed or not: 2026-01-31, monday, 7d"),
+			console.Text("since", "everything since `TIME`, reviewed or not: today, 2026-01-31, 7d"),
 			console.Bool("stat", "the changed paths instead of the diffs"),
 			console.Bool("patch p", "the diffs of transcripts and reports too, not only a line for each"),
 			console.Bool("dry-run", "list only: mark nothing, write nothing and ask nothing"),

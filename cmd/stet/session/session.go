@@ -60,7 +60,7 @@ func sessionCommand() *console.Command {
 			console.Bool("open", "list open sessions alone"),
 			console.Text("agent", "only those of the agent `NAME`"),
 			console.Text("project", "only those about the project `NAME`, its folder or the last part of that"),
-			console.Text("since", "only at or after `TIME`: 2026-01-31, monday, 7d, \"2 weeks ago\""),
+			console.Text("since", "only at or after `TIME`: today, 2026-01-31, 7d, \"2 weeks ago\""),
 			console.Text("until", "only before `TIME`; a day, week, month or year counts to its end"),
 			console.Number("from", "show from message `N` on"),
 			console.Number("to", "show up to message `N`"),

@@ -3,6 +3,7 @@ package upkeep
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -186,6 +187,11 @@ func next(st *agent.Status) string {
 	step(len(st.Problems) > 0, [2]string{"stet doctor", "see what stet leaves alone"})
 	step(len(st.Changed) > 0, [2]string{"stet diff", "see your edits"})
 	writes := st.State == "" // stet writes nothing before git has ended
+	gone := slices.IndexFunc(st.Changed, func(c vault.Change) bool { return c.Status == vault.Deleted })
+	if gone >= 0 {
+		step(writes, [2]string{"stet restore " + templates.Quote(st.Changed[gone].Path),
+			"bring that file back; adopt commits that it is gone"})
+	}
 	step(len(st.Changed) > 0 && writes, [2]string{"stet adopt", "commit them as yours"})
 	step(empty && writes, [2]string{`stet remember "The first thing worth keeping."`, "keep something"},
 		[2]string{`stet new decision "What was decided"`, "begin from a form"})

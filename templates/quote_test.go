@@ -1,0 +1,20 @@
+package templates_test
+
+import (
+	"testing"
+
+	"stet/templates"
+)
+
+func TestQuoteOfANameLikeAFlag(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ got, want string }{
+		{templates.Quote("-odd.md"), "./-odd.md"}, {templates.Quote("-o'd d.md"), `'./-o'\''d d.md'`},
+		{templates.Quote("a/-odd.md"), "a/-odd.md"}, {templates.Quote("stet", "-C", "x"), "stet -C x"},
+		{templates.Quote("-0.5"), "-0.5"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s, want %s", c.got, c.want)
+		}
+	}
+}
