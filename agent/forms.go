@@ -133,8 +133,10 @@ func (a *App) newNote(ctx context.Context, o NewOptions) (*Written, error) {
 // notePath is where a note with a title goes.
 func (a *App) notePath(folder, title string) (vault.Path, error) {
 	dir, err := a.folder(folder)
-	if inside := path.Dir(folder); errors.Is(err, vault.ErrNotFound) && strings.Contains(folder, "/") && a.isFolder(inside) {
-		return "", vault.WithHint(err, "\"stet new --in %s %s\" has the \"/\" in its title; else make the folder: mkdir %s",
+	inside := path.Dir(folder)
+	if errors.Is(err, vault.ErrNotFound) && strings.Contains(folder, "/") && a.isFolder(inside) {
+		return "", vault.WithHint(err,
+			"\"stet new --in %s %s\" has the \"/\" in its title; else make the folder: mkdir %s",
 			templates.Quote(inside), templates.Quote(path.Base(folder)+"/"+title), templates.Quote(folder))
 	}
 	if err != nil {
