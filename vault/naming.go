@@ -24,11 +24,20 @@ const (
 	projectWidth    = 20
 )
 
+// namedAfter is how much of a text its name is taken from where that has words, in bytes: names are short, and the
+// guard's look at all of it is not.
+const namedAfter = 1 << 10
+
 // Name is the name, without ending, of the file of a new memory: its title or else its first
 // words as a slug, without what is likely meant to be kept from others: names are told to everybody; the end of its
 // id where these have neither letter nor digit.
 func (n Note) Name(id string) string {
-	words := cmp.Or(oneLine(guard.Unlikely(n.Title)), markdown.FirstWords([]byte(guard.Unlikely(n.Text)), 10))
+	words := oneLine(guard.Unlikely(n.Title))
+	for _, text := range []string{n.Text[:min(len(n.Text), namedAfter)], n.Text} {
+		if words == "" {
+			words = markdown.FirstWords([]byte(guard.Unlikely(text)), 10)
+		}
+	}
 	return cmp.Or(slugOfText(words, slugWidth), "memory-"+idEnd(id, minSuffix))
 }
 

@@ -180,8 +180,9 @@ func headOf(text string, most int) (head string, more int) {
 
 // lineWith is the first line of data that holds a text.
 func lineWith(data []byte, text string) []byte {
+	said := []byte(text) // once: a title may be a megabyte
 	for line := range bytes.Lines(data) {
-		if bytes.Contains(line, []byte(text)) {
+		if bytes.Contains(line, said) {
 			return slices.Clip(line)
 		}
 	}
