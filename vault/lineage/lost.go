@@ -1,12 +1,17 @@
 package lineage
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -66,12 +71,9 @@ func restoreFolder(ctx context.Context, v *vault.Vault, ref string, w vault.Writ
 	if err != nil || v != v.Whole() || strings.HasPrefix(string(dir)+"/", ".") {
 		return nil, nil
 	}
-	there := func(p vault.Path) bool {
-		_, err := os.Lstat(filepath.Join(v.Root(), filepath.FromSlash(string(p))))
-		return err == nil
-	}
 	var lost []Lost
-	for l, err := range LostFiles(ctx, v, there) {
+	var left []string // what is said of files that do not come back
+	for l, err := range LostFiles(ctx, v, standsIn(v)) {
 		if err != nil {
 			return nil, err
 		}
@@ -80,6 +82,7 @@ func restoreFolder(ctx context.Context, v *vault.Vault, ref string, w vault.Writ
 			continue
 		}
 		if len(lost) > 0 && l.Rev != lost[0].Rev {
+			left = append(left, fmt.Sprintf("%q: other commits deleted more of it; the same command brings it back", dir))
 			break
 		}
 		lost = append(lost, l)
@@ -92,18 +95,24 @@ func restoreFolder(ctx context.Context, v *vault.Vault, ref string, w vault.Writ
 		return nil, err
 	}
 	var back []vault.Memory
+	var large []string
 	res, err := v.Transact(ctx, w.Why(vault.OpRestore, string(dir)), w.DryRun, func(tx *vault.Tx) error {
 		back = nil // another try
+		large = nil
 		for _, l := range lost {
 			data, _, err := was.Read(l.Path)
-			if err != nil {
-				return err
-			}
 			m := vault.ReadMemory(l.Path, data)
-			if _, err := v.Resolve(ctx, m.ID); m.ID != "" && err == nil {
+			if _, rerr := v.Resolve(ctx, m.ID); m.ID != "" && err == nil && rerr == nil {
 				continue // it only left its place
 			}
-			if err := tx.Put(l.Path, "", data); err != nil {
+			if err == nil {
+				err = tx.Put(l.Path, "", data)
+			}
+			if errors.Is(err, vault.ErrTooLarge) && len(lost) > 1 {
+				large = append(large, l.tooLarge(v, err))
+				continue
+			}
+			if err != nil {
 				return err
 			}
 			back = append(back, m)
@@ -113,6 +122,20 @@ func restoreFolder(ctx context.Context, v *vault.Vault, ref string, w vault.Writ
 	if err != nil {
 		return nil, err
 	}
-	res.Memories = back
+	res.Memories, res.Warnings = back, slices.Concat(res.Warnings, large, left)
 	return res, nil
+}
+
+// tooLarge says of a file that stet does not bring back how git does.
+func (l Lost) tooLarge(v *vault.Vault, err error) string {
+	return fmt.Sprintf("%v; \"git restore -s %s -- %s\" brings it back", err,
+		templates.Quote(cmp.Or(l.At.Short(), "HEAD")), templates.Quote(v.GitPath(l.Path)))
+}
+
+// standsIn reports whether anything stands at a path on disk.
+func standsIn(v *vault.Vault) func(vault.Path) bool {
+	return func(p vault.Path) bool {
+		_, err := os.Lstat(filepath.Join(v.Root(), filepath.FromSlash(string(p))))
+		return err == nil
+	}
 }
