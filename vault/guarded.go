@@ -125,7 +125,7 @@ func (j *judge) fresh(found []guard.Finding, have *map[string]bool, scan func([]
 				}
 				texts = append(texts, data)
 			}
-			if disk && at.Disk.Exists {
+			if disk && at.Disk.Exists && at.Disk.ID != at.InHead.ID {
 				texts = append(texts, at.Disk.Data)
 			}
 			for _, data := range texts {

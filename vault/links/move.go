@@ -313,27 +313,24 @@ func (m *mover) rewrite(s *surveyed, exists func(vault.Path) bool) error {
 	return nil
 }
 
-// take moves one file, with its own links changed where they had to be.
+// take moves one file, with its own links changed where they had to be: nil is not at all.
 func (m *mover) take(p, to vault.Path, changed []byte) error {
-	data, _, err := m.tx.Read(p)
+	data, was, err := m.tx.Read(p) // what stands at to once it moved
 	if err != nil {
 		return err
 	}
-	if changed == nil {
-		changed = data
+	if changed != nil {
+		data = changed
 	}
+	moved := vault.ReadMemory(to, data)
 	m.out.Moves = append(m.out.Moves, [2]vault.Path{p, to})
 	if p.IsMarkdown() {
-		m.out.memories = append(m.out.memories, vault.ReadMemory(to, changed))
+		m.out.memories = append(m.out.memories, moved)
 	}
-	if id := vault.ReadMemory(p, data).ID; id != "" && !slices.Contains(m.tx.Why().Memories, id) {
+	if id := moved.ID; id != "" && !slices.Contains(m.tx.Why().Memories, id) {
 		m.tx.Why().Memories = append(m.tx.Why().Memories, id)
 	}
-	if err := m.tx.Move(p, to); err != nil {
-		return err
-	}
-	_, was, err := m.tx.Read(to)
-	if err != nil {
+	if err := m.tx.Move(p, to); err != nil || changed == nil {
 		return err
 	}
 	return m.tx.Put(to, was, changed)
