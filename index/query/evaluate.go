@@ -141,6 +141,23 @@ func (e *Evaluation) Best(keep func(int32) bool, limit int) ([]Match, int) {
 	return cutTo(all, limit), len(all)
 }
 
+// foremost are the first n of list as it would be in order, in its place. Cost: a look at each, where most are not
+// among them.
+func foremost(list []Match, n int, order func(a, b Match) int) []Match {
+	kept, whole := list[:0], false // whole says that n are kept, and the last of them is behind the others
+	for _, m := range list {
+		if whole && order(m, kept[n-1]) > 0 {
+			continue
+		}
+		if kept = append(kept, m); len(kept) == 2*n {
+			slices.SortFunc(kept, order)
+			kept, whole = kept[:n], true
+		}
+	}
+	slices.SortFunc(kept, order)
+	return kept[:min(n, len(kept))]
+}
+
 // each calls f for every document that matches.
 func (e *Evaluation) each(f func(Match)) {
 	required, optional := e.q.Count()

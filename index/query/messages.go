@@ -249,9 +249,14 @@ func (r *Ranking) candidates(keep func(int32) bool, limit int) (best, rest []Mat
 			taken[m.Doc] = true
 		}
 	})
-	slices.SortFunc(list, r.closer)
+	total = len(list)
+	if limit > 0 && limit <= messagePool-verbatimTexts { // what is read and then left out makes no room for the rest
+		list = foremost(list, messagePool, r.closer)
+	} else {
+		slices.SortFunc(list, r.closer)
+	}
 	n := min(messagePool, len(list))
-	best, rest, total = slices.Clip(list[:n]), list[n:], len(list)
+	best, rest = slices.Clip(list[:n]), list[n:]
 	if required, _ := r.q.Count(); required > 0 || len(r.q.clauses) == 0 {
 		return best, rest, total
 	}

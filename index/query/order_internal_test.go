@@ -1,6 +1,9 @@
 package query
 
 import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,5 +28,44 @@ func TestAPhraseLongerThanATextIsNotThere(t *testing.T) {
 	}
 	if !c.inOrder(toks) {
 		t.Error("a phrase does not stand in itself")
+	}
+}
+
+func TestForemostAreTheFirstInOrder(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	order := func(a, b Match) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) }
+	for range 2000 {
+		list := make([]Match, r.IntN(60))
+		for i := range list {
+			list[i] = Match{Doc: int32(i), Score: float64(r.IntN(20))}
+		}
+		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		n := 1 + r.IntN(20)
+		want := slices.SortedFunc(slices.Values(list), order)
+		want = want[:min(n, len(want))]
+		if got := foremost(list, n, order); !slices.Equal(got, want) {
+			t.Fatalf("the first %d are %v, not %v", n, got, want)
+		}
+	}
+}
+
+func BenchmarkForemost(b *testing.B) {
+	r := rand.New(rand.NewPCG(3, 4))
+	all := make([]Match, 60_000)
+	for i := range all {
+		all[i] = Match{Doc: int32(i), Score: r.Float64()}
+	}
+	for _, whole := range []bool{false, true} {
+		b.Run(map[bool]string{false: "foremost", true: "sorted"}[whole], func(b *testing.B) {
+			for b.Loop() {
+				list := slices.Clone(all)
+				if whole {
+					slices.SortFunc(list, byScore)
+				} else {
+					foremost(list, messagePool, byScore)
+				}
+			}
+		})
 	}
 }
