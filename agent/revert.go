@@ -167,8 +167,9 @@ func (a *App) outsideGit(ctx context.Context, since time.Time) {
 	files, _ := a.v.Files(ctx, vault.WalkOptions{Under: "sessions"}) // what cannot be listed is not told of
 	files = slices.DeleteFunc(files, func(f vault.File) bool { return !f.ModTime.After(since.Add(time.Second)) })
 	if n := len(files); n > 0 {
-		a.note("%s came in later and stay: conversations are kept out of git (sessions.track is false), and undo "+
-			"takes back commits alone; delete the files to be rid of them", Plural(n, "transcript"))
+		a.note("%s: conversations are kept out of git (sessions.track is false), and undo "+
+			"takes back commits alone; delete the files to be rid of them",
+			Plural(n, "transcript came in later and stays", "transcripts came in later and stay"))
 	}
 }
 
