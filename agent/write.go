@@ -275,7 +275,7 @@ func (a *App) tellAttachments(ctx context.Context, changes []vault.Change) {
 		for _, l := range markdown.Parse(data).Links() {
 			if file := a.uncommitted(ctx, c.Path, l, named); file != "" && a.first(ctx, "attachments") {
 				a.note("stet commits Markdown alone: attachments such as %s are in no commit until you add them "+
-					"with git: git add %s", file, templates.Quote(file))
+					"with git: git add -- %s", file, templates.Quote(file))
 				return
 			}
 		}

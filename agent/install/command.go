@@ -99,7 +99,7 @@ func moved(text string, command []string, binary string) string {
 	if text == command[0] {
 		return binary
 	}
-	return templates.Quote(append([]string{binary}, command[1:]...)...)
+	return templates.ShellLine(append([]string{binary}, command[1:]...)...)
 }
 
 // ownsServer and ownsHook say what is ours among servers and among hooks.

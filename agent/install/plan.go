@@ -275,7 +275,7 @@ func (o Options) target(out *[]Target, s section) error {
 	var entries []Entry
 	for _, name := range s.names {
 		fill := map[string]any{"$binary": o.Binary, "$tool": name,
-			"$command": templates.Quote(o.Binary, "hook", o.Client.Name, name)}
+			"$command": templates.ShellLine(o.Binary, "hook", o.Client.Name, name)}
 		entry := Entry{Keys: s.At, Name: strings.ReplaceAll(s.Name, "$tool", name)}
 		if e, ok := o.Client.Event(name); ok {
 			fill["$timeout"] = e.Timeout

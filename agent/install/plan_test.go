@@ -306,7 +306,7 @@ func TestQuoteAndWhatAShellReads(t *testing.T) {
 	t.Parallel()
 	for _, binary := range []string{"/bin/stet", "/a b/stet", `/it's/stet`, `/"q"/stet`, "/ü/stet", `/a\b/stet`} {
 		words := []string{binary, "hook", "codex", ""}
-		line := templates.Quote(words...)
+		line := templates.ShellLine(words...)
 		if got := install.Words(line); !slices.Equal(got, words) || words[0] != binary {
 			t.Errorf("%s: %q", line, got)
 		}

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"stet/cmd/stet/console"
+	"stet/templates"
 )
 
 func TestCleanDropsWhatATerminalWouldObey(t *testing.T) {
@@ -28,6 +30,17 @@ func TestCleanDropsWhatATerminalWouldObey(t *testing.T) {
 	}
 	if got := console.Line1("two\r\nlines\tand\x1b[31m red\n"); got != "two lines and[31m red" {
 		t.Errorf("Line1 = %q", got)
+	}
+}
+
+// What is printed to be pasted names what it says: a screen drops nothing of it.
+func TestCleanLeavesQuotedNamesAsTheyAre(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		line := templates.Quote("a" + string(r) + "b.md")
+		if got := console.Line1(line); got != line {
+			t.Fatalf("%U: %q is shown as %q", r, line, got)
+		}
 	}
 }
 
