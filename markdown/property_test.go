@@ -1,6 +1,9 @@
 package markdown
 
-import "testing"
+import (
+	"testing"
+	"unicode/utf8"
+)
 
 // What Obsidian follows in properties, and renames, is a quoted value that is one wiki link. In the targets, a is in
 // double quotes and b in single ones.
@@ -30,5 +33,15 @@ func TestLinksInProperties(t *testing.T) {
 			t.Errorf("%s: %v\n%q, want\n%q", tc.front, err, got, want)
 		}
 		checkLinks(t, d)
+	}
+	// What a property could not say is left alone.
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		if utf8.ValidRune(r) && (r < 0x2100 || r & 0xfff0 == 0xfff0 || r == 0xfeff) {
+			to, d := "a"+string(r)+"b", Parse([]byte("---\nk: \"[[Old]]\"\n---\n"))
+			err := d.RewriteLinks(func(l Link) (string, bool) { return to, l.CanHold(to) })
+			if links := d.Links(); err != nil || len(links) != 1 || links[0].Target != "Old" && links[0].Target != to {
+				t.Fatalf("%U: %v, %v", r, err, links)
+			}
+		}
 	}
 }

@@ -65,8 +65,11 @@ func (d *Document) RewriteLinks(newTarget func(Link) (target string, ok bool)) e
 func (l Link) CanHold(target string) bool {
 	wiki := l.Kind == WikiLink || l.Kind == WikiEmbed
 	return target != "" && utf8.ValidString(target) && !strings.ContainsAny(target, "\n\r\x00") &&
-		(!wiki || wikiHolds(target)) && (l.quote == 0 || !strings.ContainsFunc(target, unicode.IsControl))
+		(!wiki || wikiHolds(target)) && (l.quote == 0 || !strings.ContainsFunc(target, noYAML))
 }
+
+// noYAML reports characters that YAML allows in no quotes: a mark of byte order, and what is no character.
+func noYAML(r rune) bool { return unicode.IsControl(r) || r == 0xfeff || r&0xfffe == 0xfffe }
 
 func wikiHolds(target string) bool {
 	return !strings.ContainsAny(target, "[]|#`") && !strings.Contains(target, "<!--") &&
