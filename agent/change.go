@@ -11,6 +11,7 @@ import (
 	"stet/agent/ingest"
 	"stet/agent/match"
 	"stet/index"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/lineage"
 	"stet/vault/links"
@@ -350,6 +351,10 @@ func (m Memories) Move(ctx context.Context, o MoveOptions) (*Written, error) {
 	res, err := links.Move(ctx, a.v, r, w)
 	if err != nil {
 		return nil, err
+	}
+	if r.File && len(res.Moves) == 1 && strings.EqualFold(r.From[0].Headline(), r.From[0].Name()) && !o.DryRun &&
+		!strings.EqualFold(r.From[0].Name(), strings.TrimSuffix(path.Base(string(r.To)), ".md")) {
+		a.note(`its title is still %q: "stet edit %s" changes it`, r.From[0].Headline(), templates.Quote(r.To))
 	}
 	for _, move := range res.Moves {
 		if vault.ClassOf(move[0]) == vault.ClassMemory && vault.ClassOf(move[1]) == vault.ClassNote && !o.DryRun {

@@ -36,7 +36,7 @@ func TestLinksInProperties(t *testing.T) {
 	}
 	// What a property could not say is left alone.
 	for r := rune(0); r <= utf8.MaxRune; r++ {
-		if utf8.ValidRune(r) && (r < 0x2100 || r & 0xfff0 == 0xfff0 || r == 0xfeff) {
+		if utf8.ValidRune(r) && (r < 0x2100 || r&0xfff0 == 0xfff0 || r == 0xfeff) {
 			to, d := "a"+string(r)+"b", Parse([]byte("---\nk: \"[[Old]]\"\n---\n"))
 			err := d.RewriteLinks(func(l Link) (string, bool) { return to, l.CanHold(to) })
 			if links := d.Links(); err != nil || len(links) != 1 || links[0].Target != "Old" && links[0].Target != to {
