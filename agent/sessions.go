@@ -38,6 +38,9 @@ type Observed struct {
 // for an unknown role, and as [session.Append] does.
 func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error) {
 	stands, err := s.a.mayObserve(ctx, t.Agent, t.Session, t.Parent)
+	if err == nil && !t.Private {
+		t.Private, err = session.Private(ctx, s.a.v.Whole(), t.Agent, t.Parent, nil)
+	}
 	if err == nil {
 		err = s.standing(ctx, &t, stands)
 	}

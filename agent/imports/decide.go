@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"stet/markdown"
+	"stet/vault"
 	"stet/vault/session"
 )
 
@@ -90,13 +91,32 @@ func (w *writer) open(s *Session, transcript []byte) (openPart, error) {
 	}
 	open, err := session.Rest(w.v, s.ID, transcript)
 	if errors.Is(err, session.ErrUnknownSession) {
-		return openPart{}, nil
+		return openPart{}, w.below(s)
 	}
 	if err != nil {
 		return openPart{}, err
 	}
 	s.Private = s.Private || open.Facts.Private
-	return openPart{open.Key, open.Facts.Messages}, nil
+	return openPart{open.Key, open.Facts.Messages}, w.below(s)
+}
+
+// below keeps s private where what it is a part of is, there or in this run.
+func (w *writer) below(s *Session) error {
+	if s.Parent != "" && !s.Private {
+		key := session.Key(s.Agent, s.Parent)
+		p, err := w.known.find(w.ctx, key)
+		if err == nil {
+			s.Private, err = session.Private(w.ctx, w.v.Whole(), s.Agent, s.Parent, []vault.Path{p})
+		}
+		if err != nil {
+			return err
+		}
+		s.Private = s.Private || w.known.private[hashPart(key)]
+	}
+	if s.Private {
+		w.known.private[hashPart(s.ID)] = true
+	}
+	return nil
 }
 
 // holds is told that transcripts hold what came in of an open conversation.

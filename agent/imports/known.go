@@ -28,11 +28,12 @@ type known struct {
 	in       map[string]int       // how many there are, by folder
 	twice    map[string]bool      // ids that several transcripts were seen to have
 	whole    bool                 // odd has those too whose new name looks like one of stet's
+	private  map[string]bool      // conversations of this run, by the part of their id
 }
 
 func newKnown(ctx context.Context, v *vault.Vault) (*known, error) {
 	k := &known{v: v, named: map[string][]vault.Path{}, odd: map[string]vault.Path{}, rejected: map[string]bool{},
-		size: map[vault.Path]int64{}, in: map[string]int{}, twice: map[string]bool{}}
+		size: map[vault.Path]int64{}, in: map[string]int{}, twice: map[string]bool{}, private: map[string]bool{}}
 	ids, err := v.History().RejectedIDs(ctx)
 	if err != nil {
 		return nil, err

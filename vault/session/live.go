@@ -18,6 +18,9 @@ func AsSealed(ctx context.Context, v *vault.Vault, open *Open, candidates []vaul
 	if len(t.Messages) == 0 {
 		return "", nil, nil
 	}
+	if err := open.below(ctx, v, candidates); err != nil {
+		return "", nil, err
+	}
 	open.redact(v)
 	t.Parent = parentOf(ctx, v, t.Agent, t.Parent, candidates)
 	s := &sealer{v: v}

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"errors"
+
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/guard"
@@ -21,11 +23,59 @@ func (o *Open) redact(v *vault.Vault) []string {
 // shown is o as v gives it: to an agent, as its transcript will be, and private where that is, or was.
 func (o *Open) shown(v *vault.Vault) *Open {
 	if v != v.Whole() {
+		below := o.below(context.Background(), v, nil)
 		o.redact(v)
 		private, err := v.History().PrivateTalk(context.Background(), o.Key)
-		o.Facts.Private = o.Facts.Private || private || err != nil
+		o.Facts.Private = o.Facts.Private || private || below != nil || err != nil
 	}
 	return o
+}
+
+// below makes o private where what it is a part of is.
+func (o *Open) below(ctx context.Context, v *vault.Vault, candidates []vault.Path) error {
+	private, err := Private(ctx, v, o.Agent, o.Facts.Parent, candidates)
+	o.Facts.Private = o.Facts.Private || private
+	return err
+}
+
+// mostAbove is how far up [Private] looks: parents that are open may go round.
+const mostAbove = 16
+
+// Private reports a conversation, called id by its agent or by stet, that is private, was before its transcript was
+// removed, or, while it is open, is a part of one that is. Of one that an agent's v is not to know of now it goes by
+// what was. candidates are files of which one may be its transcript; nil looks for them.
+func Private(ctx context.Context, v *vault.Vault, agent, id string, candidates []vault.Path) (is bool, err error) {
+	for n := 0; id != "" && n < mostAbove; n++ {
+		key := Key(agent, id)
+		tail, found := key[len(key)-foreignPart:], false
+		if v == v.Whole() { // else history knows of those as well
+			if candidates == nil {
+				if candidates, err = transcripts(ctx, v); err != nil {
+					return true, err
+				}
+			}
+			for _, p := range named(candidates, tail) {
+				if k, err := Head(v, p); err == nil && same(k.ID, tail) {
+					is, found = is || k.Private, true
+				}
+			}
+		}
+		if !found {
+			is, err = v.History().PrivateTalk(ctx, tail)
+		}
+		agent, id = "", ""
+		for _, key := range []string{key, tail} {
+			if o, oerr := Opened(v, key); oerr == nil {
+				is, agent, id = is || o.Facts.Private, o.Agent, o.Facts.Parent
+			} else {
+				err = errors.Join(err, ignoreMissing(oerr))
+			}
+		}
+		if is || err != nil {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // redact takes secrets out of all there is in t and returns the rules that found

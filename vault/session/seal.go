@@ -206,6 +206,9 @@ func (s *sealer) rewrite(ctx context.Context, key string, n int) error {
 // prepare takes secrets out of the session and finds its transcript.
 func (s *sealer) prepare(ctx context.Context, open *Open) (*Sealed, *target, error) {
 	t := open.Facts
+	if err := open.below(ctx, s.v, nil); err != nil {
+		return nil, nil, err
+	}
 	out := &Sealed{Turns: len(t.Messages), Redacted: open.redact(s.v)}
 	t.Parent = parentOf(ctx, s.v, t.Agent, t.Parent, nil)
 	t.EndReason = s.o.Reason

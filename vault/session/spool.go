@@ -57,6 +57,11 @@ func HookMay(ctx context.Context, v *vault.Vault, t *Turn) error {
 			return err
 		}
 	}
+	if !was {
+		if was, err = Private(ctx, v, t.Agent, t.Parent, nil); err != nil {
+			return err
+		}
+	}
 	if was {
 		return refused(ErrPrivate)
 	}
