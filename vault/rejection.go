@@ -173,6 +173,11 @@ func (v *Vault) checkStones() ([]Problem, error) {
 		return []Problem{{ID: "tombstone", Path: tombstone.Dir, Text: err.Error(), Hint: "remove the link; nothing can be written until then"}}, nil
 	}
 	var out []Problem
+	if _, _, err := v.ReadFile(tombstone.Dir); err == nil {
+		return []Problem{{ID: "tombstone", Path: tombstone.Dir,
+			Text: "a file stands where the folder of rejections has to be",
+			Hint: "move it away: nothing can be forgotten until then"}}, nil
+	}
 	for _, p := range files {
 		data, _, err := v.ReadFile(p)
 		if err == nil {

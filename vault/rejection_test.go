@@ -451,6 +451,14 @@ func TestHostileTombstones(t *testing.T) {
 	if err := os.Remove(filepath.Join(f.Dir, ".stet/tombstones")); err != nil {
 		t.Fatal(err)
 	}
+	f.Write(".stet/tombstones", "no folder\n")
+	problems, err = v.Check(t.Context())
+	if err != nil || !slices.ContainsFunc(problems, func(p vault.Problem) bool { return p.ID == "tombstone" }) {
+		t.Errorf("doctor on a file: %v, %v", problems, err)
+	}
+	if err := os.Remove(filepath.Join(f.Dir, ".stet/tombstones")); err != nil {
+		t.Fatal(err)
+	}
 	f.Write(".stet/tombstones/big.yaml", strings.Repeat("# nothing\n", vault.MaxFileSize/10+1))
 	f.Write(".stet/tombstones/bomb.yaml", "---\naction: &a [x, x]\nids: [*a, *a]\n")
 	f.Write(".stet/tombstones/folder.yaml/x", "no file\n")

@@ -18,7 +18,7 @@ func TestUndoAfterAnAdoptAsksWhichIsMeant(t *testing.T) {
 		}
 		s.run(0, "", "adopt")
 		_, talk := s.run(0, answer+"\n", "undo")
-		if !strings.Contains(talk, "adopt: memories/mine.md (your own edit)") ||
+		if !strings.Contains(talk, "adopt: memories/mine.md (your own edit; removes files that it added)") ||
 			!strings.Contains(talk, "remember: Kept") {
 			t.Errorf("the question does not name both:\n%s", talk)
 		}

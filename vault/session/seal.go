@@ -40,6 +40,7 @@ type Sealed struct {
 	Title    string     `json:"title"`
 	Path     vault.Path `json:"path"`
 	Turns    int        `json:"turns"`              // that were sealed now
+	Before   int        `json:"before,omitempty"`   // turns that the transcript had
 	Redacted []string   `json:"redacted,omitempty"` // rules that found a secret
 	// Result is that of the commit, nil where the transcript is kept out of git
 	// or an earlier process had sealed it.
@@ -216,7 +217,7 @@ func (s *sealer) prepare(ctx context.Context, open *Open) (*Sealed, *target, err
 	if err != nil {
 		return nil, nil, err
 	}
-	out.ID, out.Title, out.Path = t.ID, t.Title, at.path
+	out.ID, out.Title, out.Path, out.Before = t.ID, t.Title, at.path, at.have
 	return out, at, nil
 }
 

@@ -136,10 +136,11 @@ func undo(ctx context.Context, e *console.Env, h agent.History, n int, skip bool
 		return res, err
 	}
 	answer, err := console.Choose(e, true, "12q", fmt.Sprintf(
-		"Which is to be taken back?\n  [1] %s  %s (your own edit)\n  [2] %s  %s\n[q]uit:",
+		"Which is to be taken back?\n  [1] %s  %s (your own edit; removes files that it added)\n  [2] %s  %s\n[q]uit:",
 		console.Day(since.Edit.When), console.Line1(since.Edit.Subject),
 		console.Day(since.Older.When), console.Line1(since.Older.Subject)),
-		"1 takes back your own edit; 2 leaves it, and takes back the older operation; quit changes nothing")
+		"1 takes back your own edit, and removes files that it added; 2 leaves it, and takes back the older "+
+			"operation; quit changes nothing")
 	switch {
 	case err != nil:
 		return nil, err

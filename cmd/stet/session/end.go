@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"stet/agent"
@@ -42,6 +43,9 @@ func printSealed(p *console.Printer, s *session.Sealed, dry bool) {
 		redacted = "  redacted: " + strings.Join(s.Redacted, ", ")
 	}
 	turns := agent.Plural(s.Turns, "turn")
+	if s.Before > 0 {
+		turns = fmt.Sprintf("%s, %d in all", agent.Plural(s.Turns, "new turn"), s.Before+s.Turns)
+	}
 	p.Printf("%s  %s  (%s, %s)%s%s\n", done, console.Line1(string(s.Path)), turns,
 		console.Line1(s.ID), redacted, p.Where())
 }
