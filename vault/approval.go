@@ -257,10 +257,13 @@ func (t *Tx) proposedFiles(g store.Group, earlier []store.Group) (files []propos
 	others := func(p Path) bool { return !own(p) }
 	paths := slices.Concat(slices.DeleteFunc(slices.Clone(g.Paths), own), slices.DeleteFunc(slices.Clone(g.Paths), others))
 	rank := func(p Path) int {
-		if p.Base() != skillFile {
-			return math.MaxInt
+		switch {
+		case p.Base() == skillFile:
+			return len(p)
+		case from[p] != "":
+			return math.MaxInt - 1 // before the memories that link to it
 		}
-		return len(p)
+		return math.MaxInt
 	}
 	slices.SortStableFunc(paths, func(a, b Path) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, p := range paths {
