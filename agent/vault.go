@@ -201,7 +201,7 @@ type Status struct {
 const recent = 200
 
 // Status compares the files with HEAD and counts what waits for the user, for which the history is read while the files
-// are looked at.
+// are looked at. Where the history cannot be read the result and the error are both set.
 func (v Vault) Status(ctx context.Context) (*Status, error) {
 	out := &Status{}
 	var st *vault.Status
@@ -217,8 +217,9 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 		out.Reviews = reviews // it is told of, and nothing hangs on it
 	}
 	if v.a.o.Agent == "" {
-		if others, oerr := lineage.Unreviewed(ctx, v.a.v, "", recent); oerr == nil {
-			out.Others = len(others)
+		others, oerr := lineage.Unreviewed(ctx, v.a.v, "", recent)
+		if out.Others = len(others); oerr != nil {
+			err = errors.Join(err, fmt.Errorf("the commits of others are not counted: %w", oerr))
 		}
 	}
 	if x, xerr := v.a.Index(true); xerr == nil {

@@ -2,6 +2,7 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,8 +27,19 @@ func statusCommand() *console.Command {
 
 // Status prints where the vault stands and what can be done next.
 func Status(ctx context.Context, e *console.Env) error {
-	return console.Reading(ctx, e, func(a *agent.App) (*agent.Status, error) { return a.Vault().Status(ctx) },
-		func(p *console.Printer, st *agent.Status) { p.Folded(statusText(p, st), len("vault   ")) })
+	return e.With(ctx, true, func(a *agent.App) error {
+		st, err := a.Vault().Status(ctx)
+		if st == nil || ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			e.Warn("%v; \"stet doctor\" says what is wrong", err)
+			err = console.ErrProblems
+		}
+		return errors.Join(e.ShowPaged(ctx, st, func(p *console.Printer) {
+			p.Folded(statusText(p, st), len("vault   "))
+		}), err)
+	})
 }
 
 func statusText(p *console.Printer, st *agent.Status) string {
