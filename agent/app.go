@@ -178,8 +178,9 @@ func (e *Environment) VaultOptions(readOnly bool) (vault.Options, error) {
 	o := vault.Options{
 		// Zero would mean the default there; here it is "do not wait".
 		Now: e.o.Now, Env: e.o.Getenv, Hook: e.o.Hook, LockWait: max(e.lockWait(), 1), ReadOnly: readOnly,
-		Reader: e.o.Agent, Settings: layers, Holder: e.o.Process + " since " + e.o.Now().Format(time.TimeOnly),
-		Warn: func(text string) { e.warn("%s", text) },
+		Reader: e.o.Agent, Via: e.o.Via, Settings: layers,
+		Holder: e.o.Process + " since " + e.o.Now().Format(time.TimeOnly),
+		Warn:   func(text string) { e.warn("%s", text) },
 	}
 	if show := e.o.Progress; show != nil {
 		o.Progress = func(ev vault.Event) { show(ev.Phase, ev.Done, ev.Total) }

@@ -30,6 +30,8 @@ type Options struct {
 	At string
 	// Agent is the agent that acts, "" for the user: what is private is not shown to it.
 	Agent string
+	// Via is the agent among whose tools this runs: commits by anybody else name it. "" for none.
+	Via string
 	// Tool says that an agent runs the command, so that the environment is its own: of that only those
 	// settings count which write, publish or cost no more, see [settings.Key.Agents].
 	Tool bool

@@ -87,11 +87,12 @@ type conversation struct {
 // no name of theirs.
 const reviewer = "reviewer"
 
-// opened opens the vault again with the rights of an agent, for a review. staged makes everything wait that
-// it writes.
-func (l Learning) opened(ctx context.Context, agent string, staged bool) (*App, error) {
-	o := l.a.o
-	o.Agent, o.Notify, o.Ask, o.Progress = cmp.Or(agent, reviewer), nil, nil, nil
+// opened opens the vault again with the rights of the conversation's agent. staged makes everything wait that is
+// written then.
+func (r *conversation) opened(ctx context.Context, staged bool) (*App, error) {
+	l, o := r.l, r.l.a.o
+	o.Agent, o.Notify, o.Ask, o.Progress = cmp.Or(r.t.Agent, reviewer), nil, nil, nil
+	o.Via = cmp.Or(r.marks.Via, o.Via)
 	if staged {
 		o.Flags = o.Flags.With(settings.WriteApproval, "stage", "the rules are not sure that you want it kept")
 	}
@@ -180,7 +181,7 @@ func (r *conversation) review(ctx context.Context, memory, skill bool) (err erro
 	if r.out.DryRun = r.dry; r.dry && model != nil {
 		return nil
 	}
-	if r.as, err = r.l.opened(ctx, r.t.Agent, false); err != nil {
+	if r.as, err = r.opened(ctx, false); err != nil {
 		return err
 	}
 	defer func() {

@@ -56,7 +56,9 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 	if t.Time.IsZero() {
 		t.Time = s.a.o.Now()
 	}
-	t.Time = t.Time.UTC()
+	if t.Time = t.Time.UTC(); s.a.o.Via != t.Agent {
+		t.Via = s.a.o.Via
+	}
 	if err := session.Append(ctx, s.a.v, t); err != nil {
 		return nil, err
 	}
@@ -301,7 +303,7 @@ func (s Sessions) End(ctx context.Context, o EndOptions) (*Ended, error) {
 	var failed []error
 	for _, open := range picked {
 		sealed, err := session.Seal(ctx, s.a.v, open.Key,
-			session.Options{Reason: o.Reason, Door: s.a.o.Door, Via: o.Via, Wait: true, DryRun: o.DryRun})
+			session.Options{Reason: o.Reason, Door: s.a.o.Door, Wait: true, DryRun: o.DryRun})
 		switch {
 		case errors.Is(err, vault.ErrNotFound): // another process was faster
 		case err != nil:

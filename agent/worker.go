@@ -112,7 +112,7 @@ func (r *conversation) route(ctx context.Context, job learn.Job) (err error) {
 			case found.Confidence < route.Likely, !found.Asked && r.marks.Proposed >= mostProposed:
 				continue
 			case staged == nil:
-				if staged, err = r.l.opened(ctx, r.t.Agent, true); err != nil {
+				if staged, err = r.opened(ctx, true); err != nil {
 					return err
 				}
 				fallthrough

@@ -189,7 +189,7 @@ func plainName(gc gitstore.Commit, rev Revision) Path {
 // writePlain puts what was read into a commit of its own before the others: it
 // is a person's, and taking back the write that found it must not take it back.
 func (r *rejections) writePlain() error {
-	why := Why{Op: OpAdopt, Writer: Writer{Door: r.t.why.Door}}
+	why := Why{Op: OpAdopt, Writer: Writer{Door: r.t.why.Door, Via: r.t.why.via()}}
 	g := store.Group{Why: &why, Files: map[Path]store.Content{}}
 	for _, p := range r.plain {
 		var data []byte

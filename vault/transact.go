@@ -139,6 +139,9 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 	if err := why.checkActor(v.namesOfUser); err != nil {
 		return nil, err
 	}
+	if by := agentName(v.o.Via); why.Via == "" && by != why.machineName() {
+		why.Via = by
+	}
 	r := &run{ctx: ctx, v: v.Whole(), why: why, fn: fn}
 	waits := v.waits(why)
 	asks := func(err error) bool { return errors.As(err, &waits) && !why.Op.known().rule }

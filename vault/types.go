@@ -86,6 +86,8 @@ type Options struct {
 	// Reader is the agent that asks, who is given nothing that is private, or was: see [Vault.Whole]. "" is
 	// a person.
 	Reader string
+	// Via is the agent among whose tools this runs, which every commit by somebody else names; "" for none.
+	Via string
 	// Private lists what is private of the files of a list, nil for all on disk, archived or not, with the ids, ""
 	// for none, from an index. Where it fails, or is nil, every file is read.
 	Private func(ctx context.Context, list func() ([]File, error)) (map[Path]string, error)

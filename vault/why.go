@@ -43,7 +43,8 @@ type Writer struct {
 	// Approver is the person who let a machine write, as "Name <address>"; "" is
 	// nobody, and where machines have to be approved their write waits.
 	Approver string
-	// Via is the agent at whose command a person's words are committed, "" for none.
+	// Via is the agent at whose command another one's words, or a person's, are committed; "" is that of
+	// [Options.Via].
 	Via string
 	// Given are words as they were given from which names of files and folders are
 	// made: a slug no longer looks like the secret that it spells. The guard checks
@@ -223,7 +224,7 @@ func (w *Why) Author(c *gitstore.Config) gitstore.Signature {
 
 // via is the agent at whose command a person's edits are committed.
 func (w Writer) via() string {
-	if w.actor() != ActorUser {
+	if w.Via == "" && w.actor() != ActorUser {
 		return w.machineName()
 	}
 	return w.Via

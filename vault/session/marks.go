@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,6 +42,8 @@ type Marks struct {
 	Proposed int    `json:"proposed,omitempty"` // by rules
 	// Hooked are digests of what the user said, as hooks or commands without an agent told of it, behind one another.
 	Hooked string `json:"hooked,omitempty"`
+	// Via is the agent among whose tools the conversation of another one was recorded: see [vault.Writer].
+	Via string `json:"via,omitempty"`
 }
 
 // Heard reports a message of the user's whose words a hook of the client, or a command without an agent, recorded in
@@ -49,7 +52,8 @@ func (m Marks) Heard(said markdown.Message) bool {
 	return said.Role == "user" && strings.Contains(m.Hooked, digest(said.Content))
 }
 
-// Hear notes in m, and nowhere else, what the user said in the session of that key since it was sealed.
+// Hear notes in m, and nowhere else, what the user said in the session of that key since it was sealed, and
+// who recorded it.
 func (m *Marks) Hear(v *vault.Vault, key string) error {
 	open, err := Opened(v, key)
 	if err != nil {
@@ -61,6 +65,7 @@ func (m *Marks) Hear(v *vault.Vault, key string) error {
 }
 
 func (m *Marks) hear(open *Open) {
+	m.Via = cmp.Or(open.via, m.Via)
 	for _, t := range open.Facts.Messages {
 		if t.Role == "user" && (t.Ref == HookRef || open.Facts.Agent == "") && !m.Heard(t) {
 			m.Hooked += digest(t.Content) + " "

@@ -36,6 +36,7 @@ type Open struct {
 	size   int    // lines of the file, marks and all
 	called bool   // a turn says what it is called
 	door   string // of its first turn
+	via    string // see [Turn]
 	after  []int  // of each message, see [Turn]
 }
 
@@ -93,7 +94,7 @@ func (o *Open) add(r *record) {
 // facts takes over what a line says of the conversation.
 func (o *Open) facts(r *record) {
 	t := o.Facts
-	for into, value := range map[*string]string{&o.Name: r.Session, &o.Agent: r.Agent, &t.Agent: r.Agent,
+	for into, value := range map[*string]string{&o.Name: r.Session, &o.Agent: r.Agent, &o.via: r.Via, &t.Agent: r.Agent,
 		&t.Source: r.Source, &t.Project: r.Project, &t.Parent: r.Parent, &t.Title: r.Title, &t.Model: r.Model,
 		&t.Provider: r.Provider, &t.ModelConfig: r.ModelConfig} {
 		if value != "" {

@@ -29,7 +29,6 @@ import (
 type Options struct {
 	Reason string // why it ended: ended, idle…
 	Door   string // see vault.Why
-	Via    string // likewise
 	Wait   bool   // for another process that seals, else it is a vault.ErrBusy
 	DryRun bool
 }
@@ -330,7 +329,7 @@ func (s *sealer) hashAt(p vault.Path) (vault.Hash, error) {
 
 func (s *sealer) why(open *Open, out *Sealed) vault.Why {
 	w := vault.Why{Op: vault.OpSeal, Subject: out.Title, Body: templates.Plural(out.Turns, "turn"),
-		Writer: vault.Writer{Session: out.ID, Door: s.o.Door, Via: s.o.Via}}
+		Writer: vault.Writer{Session: out.ID, Door: s.o.Door, Via: open.via}}
 	if open.Facts.Agent != "" {
 		w.Actor, w.AgentName = "agent", open.Facts.Agent
 	}

@@ -19,6 +19,7 @@ type Turn struct {
 	ID      string `json:"id,omitempty"`      // the id of ours that the conversation goes by already; "" makes it
 	After   int    `json:"after,omitempty"`   // messages of its transcript when a hook told of it
 	Agent   string `json:"agent,omitempty"`
+	Via     string `json:"via,omitempty"`    // the agent among whose tools it was recorded, where that is another one
 	Source  string `json:"source,omitempty"` // cli, hook, mcp…
 	Project string `json:"project,omitempty"`
 	Parent  string `json:"parent,omitempty"` // the session that this one is a part of

@@ -16,9 +16,12 @@ import (
 func (e *Env) options(flags settings.Layer) agent.Options {
 	o := agent.Options{
 		Dir: e.Dir, Door: Door, Process: fmt.Sprintf("pid %d stet %s", e.PID, e.Command), PID: e.PID, Now: e.Now,
-		Getenv: e.Getenv, Agent: cmp.Or(e.actor, e.via), Tool: e.tool,
+		Getenv: e.Getenv, Agent: cmp.Or(e.actor, e.via), Via: e.via, Tool: e.tool,
 		Flags: flags, Hook: e.Hook, Hold: func() { e.Busy.Store(true) }, Progress: e.progress(), Notify: e.notify,
 		Tools: reviewTools, Hints: !e.JSON && !e.Quiet,
+	}
+	if e.tool {
+		o.Via = cmp.Or(e.via, e.actor)
 	}
 	if e.CanAsk() {
 		o.Ask = e.Confirm
