@@ -208,6 +208,9 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 	var failed error
 	var look sync.WaitGroup
 	look.Go(func() { st, failed = v.a.v.Status(ctx) })
+	if v.a.o.Agent != "" {
+		look.Wait() // what an agent may see is asked of the index, which only one may open
+	}
 	waiting, _, err := approval.List(ctx, v.a.v)
 	out.Proposed = len(waiting)
 	if n, serr := v.a.Skills().waiting(ctx); serr == nil {

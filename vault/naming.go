@@ -32,8 +32,11 @@ const namedAfter = 1 << 10
 // words as a slug, without what is likely meant to be kept from others: names are told to everybody; the end of its
 // id where these have neither letter nor digit.
 func (n Note) Name(id string) string {
-	words := oneLine(guard.Unlikely(n.Title))
-	for _, text := range []string{n.Text[:min(len(n.Text), namedAfter)], n.Text} {
+	words, first := oneLine(guard.Unlikely(n.Title)), n.Text
+	if len(first) > namedAfter { // cut between words: the guard knows no half of a secret
+		first = first[:max(0, strings.LastIndexAny(first[:namedAfter], " \n"))]
+	}
+	for _, text := range []string{first, n.Text} {
 		if words == "" {
 			words = markdown.FirstWords([]byte(guard.Unlikely(text)), 10)
 		}

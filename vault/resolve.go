@@ -80,6 +80,9 @@ func (v *Vault) resolve(ctx context.Context, whole *Vault, ref string) (Memory, 
 		}
 		return pick(ref, v.listed(found))
 	}
+	if m, err := whole.placed(ref + ".md"); m.Path != "" || err != nil {
+		return m, err // one that git ignores is in no list
+	}
 	none := &NotFoundError{Ref: ref}
 	if v.o.Reader == "" { // an agent names what it means
 		none.Words, none.Parts = preferLive(c.words), preferLive(c.within)

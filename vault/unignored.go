@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,9 +71,11 @@ func (p Patch) untracked(ctx context.Context, v *Vault, at Path, dry bool) (m Me
 		return m, nil
 	}
 	if m.Private && m.ID != "" {
-		err = v.State().KeepPrivate(ctx, m.ID)
+		if err := v.State().KeepPrivate(ctx, m.ID); err != nil {
+			return m, err
+		}
 	}
-	return m, cmp.Or(err, v.State().PutIgnored(ctx, at, hashOf(data), now))
+	return m, v.State().PutIgnored(ctx, at, hashOf(data), now)
 }
 
 // keptOut says of a write to a transcript that git ignores what it would have done:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"stet/agent"
 	"stet/cmd/stet/cells"
@@ -87,11 +89,13 @@ func placeOf(h agent.Hit) string {
 // of one that is a heading its words.
 func titled(h agent.Hit) (agent.Hit, bool) {
 	line := strings.TrimLeft(strings.TrimPrefix(h.Snippet, "title: "), "#>-*\"' ")
-	title := strings.TrimRight(h.Title, "…")
+	title := markdown.Fold(strings.TrimRight(h.Title, "…"))
+	rest, begins := strings.CutPrefix(markdown.Fold(line), title)
+	next, _ := utf8.DecodeRuneInString(rest)
 	switch {
 	case h.Entry != "":
 		return h, true
-	case title == "" || !strings.HasPrefix(markdown.Fold(line), markdown.Fold(title)):
+	case title == "" || !begins || unicode.IsLetter(next) || unicode.IsDigit(next):
 		return h, false
 	}
 	return hitFrom(h, line, len(h.Snippet)-len(line)), true
