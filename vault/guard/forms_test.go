@@ -161,10 +161,14 @@ func TestWhatIsOnlyLikely(t *testing.T) {
 	phrase := "seed phrase: acid bacon cabin dance eager fabric gadget habit icon jacket kangaroo ladder"
 	for text, rule := range map[string]string{
 		"my credit card is 4111 1111 1111 1111, valid until May": "payment-card", "IBAN: DE89 3704 0044 0532 0130 00": "iban",
-		"TOTP secret: JBSWY3DP" + "EHPK3PXPJBSWY3DP": "one-time-code-seed", phrase: "recovery-phrase", "The wifi password is sun" + "flower22.": "wifi-password",
-		"The wifi password at home is tulip-" + "garden-44.": "wifi-password",
-		"The WLAN key is blue-" + "kettle-81.":               "wifi-password",
-		"Wifi password at the office: sunny-" + "otter-12":   "wifi-password",
+		"TOTP secret: JBSWY3DP" + "EHPK3PXPJBSWY3DP": "one-time-code-seed", phrase: "recovery-phrase", "The wifi password is sun" + "flower22.": "likely-password",
+		"The wifi password at home is tulip-" + "garden-44.":                                "likely-password",
+		"The WLAN key is blue-" + "kettle-81.":                                              "likely-password",
+		"Wifi password at the office: sunny-" + "otter-12":                                  "likely-password",
+		"The password is Knoedel-" + "1987-blau":                                            "likely-password",
+		"Login for staging is deploy with password Knoedel-" + "1987-blau, from the office": "password-beside",
+		"2. Log in: `ssh deploy@host`, password Knoedel-" + "1987-blau":                     "password-beside",
+		"Log in with password hun" + "ter22":                                                "password-beside",
 	} {
 		if got := rulesOf(guard.Likely("a.md", []byte(text+"\n"))); !slices.Contains(got, rule) {
 			t.Errorf("%q: %v, want %s", text, got, rule)

@@ -13,7 +13,7 @@ func TestMasks(t *testing.T) {
 	kept := "sunflower" + "2277"
 	line := "My wi-fi pass" + "word is " + kept + ".\n"
 	text := "One.\n" + line + line + "Three."
-	const shown = "My wi-fi password is [masked: wifi-password]\n"
+	const shown = "My wi-fi password is [masked: likely-password]\n"
 	got := guard.Masked(text)
 	if got != "One.\n"+shown+shown+"Three." || guard.Masked(got) != got || !guard.HasMask(got) || guard.HasMask(text) {
 		t.Error(got)
