@@ -129,7 +129,7 @@ func TestATakenBackArchiveIsNotRepeated(t *testing.T) {
 				whole := d.tree()
 				r := d.run()
 				if did(r) != "x "+string(state) {
-					t.Fatal(did(r))
+					t.Fatalf("%q, left %+v, kept %q", did(r), r.Left, d.status().Kept)
 				}
 				takeBack(d, r)
 				if d.tree() != whole {
