@@ -38,7 +38,7 @@ func (s *searching) conversations(src query.Source, e *query.Evaluation) (int, e
 	cut := func(m query.Match) (Hit, bool) { return s.message(r, m, lines) }
 	for i := range recs {
 		if r := &recs[i]; r.Flags&document.FlagUncovered != 0 && s.visible(r, hidden != nil && hidden[i]) {
-			for _, m := range document.DecodeTranscript(r.Meta).Messages {
+			for _, m := range document.DecodeTranscript(r.Meta) {
 				if m.Uncovered {
 					s.res.Uncovered++
 				}

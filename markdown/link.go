@@ -39,8 +39,7 @@ type Link struct {
 }
 
 // Links lists the links of the front matter, where a quoted value is a wiki link as in "[[Note]]", and of the body, in
-// order of their start. Nothing inside code spans, fences, HTML comments and URLs is a link. The caller must not
-// change them.
+// order of their start. Nothing inside code spans, fences, HTML comments and URLs is a link.
 func (d *Document) Links() []Link {
 	properties := d.propertyLinks()
 	if d.body == nil && !mayLink(d.Body()) {

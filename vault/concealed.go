@@ -303,12 +303,11 @@ func (past *privatePast) add(objects *gitstore.Objects, c Commit) error {
 	return nil
 }
 
-// idTail is how much of an id's end is the same of a conversation whenever it is met: see session.ID.
-const idTail = 16
+// tailOf is the part of a conversation's id that is the same whenever it is met, its last 16 characters: see
+// session.ID.
+func tailOf(id string) string { return strings.ToLower(id[max(0, len(id)-16):]) }
 
-func talkMark(id string) string {
-	return privateMark + "-" + strings.ToLower(id[max(0, len(id)-idTail):])
-}
+func talkMark(id string) string { return privateMark + "-" + tailOf(id) }
 
 // KeepPrivate notes that a conversation, named by its id or the last 16 characters of that, is private, for when
 // nothing else of it is left that says so.
@@ -316,29 +315,21 @@ func (s *State) KeepPrivate(ctx context.Context, id string) error {
 	return s.SetSeen(ctx, talkMark(id), func([]byte) ([]byte, error) { return []byte("1"), nil })
 }
 
-// PrivateTalk reports a conversation, named as in [State.KeepPrivate], that was private: here, or in any commit. Where
-// an agent asks also one that is private now, and one of which that cannot be found out.
+// PrivateTalk reports a conversation, named as in [State.KeepPrivate], that was private: here, or in any commit. For an
+// agent it also reports one that is private now. With an error the answer is true.
 func (h *History) PrivateTalk(ctx context.Context, id string) (bool, error) {
 	v := h.v
 	mark, err := v.State().Seen(talkMark(id))
 	if mark != nil || err != nil {
 		return true, err
 	}
-	tail := strings.TrimPrefix(talkMark(id), privateMark+"-")
+	was := func(other string) bool { return strings.HasSuffix(other, tailOf(id)) }
 	if v.o.Reader != "" {
 		ever, err := v.privateEver(ctx)
-		if err != nil {
-			return true, err
-		}
-		for id := range ever.ids {
-			if strings.HasSuffix(id, tail) {
-				return true, nil
-			}
-		}
-		return false, nil
+		return err != nil || slices.ContainsFunc(slices.Collect(maps.Keys(ever.ids)), was), err
 	}
 	past, err := v.privatePast(ctx)
-	return slices.ContainsFunc(past.IDs, func(id string) bool { return strings.HasSuffix(id, tail) }), err
+	return err != nil || slices.ContainsFunc(past.IDs, was), err
 }
 
 // spread adds the paths of the past, and those that the files at any of them had.

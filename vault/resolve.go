@@ -95,8 +95,8 @@ func (v *Vault) resolve(ctx context.Context, whole *Vault, ref string) (Memory, 
 	return Memory{}, none
 }
 
-// placed is the file that ref is the path of, also without its ending; none has a path. A name alone is no path without
-// its ending: files elsewhere may have it as well as one at the top.
+// placed is the file that ref is the path of; the zero Memory, which has no path, where there is none. A path with a
+// folder may lack its ending. A name alone may not: a file elsewhere may have that name as well as one at the top.
 func (v *Vault) placed(ref string) (Memory, error) {
 	p, err := ParsePath(ref)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 type WalkOptions struct {
 	Archive bool // archive/ as well
 	Under   Path // only this folder
-	All     bool // every file that stet looks after, not Markdown alone, and canvases, in which links stand
+	All     bool // every file that stet looks after, not Markdown alone; also canvases, for the links in them
 	Hidden  bool // files and folders with a dot in front as well
 	Reports bool // the curator's reports and nothing else, wherever Under points
 	// Passed is told, one at a time, of links, of what is no file, and of folders that are repositories

@@ -7,9 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// mostOpening bounds the words of an opening, and how many stand one after the other; openingBytes is as much as one of
-// them has with the clause behind it that is looked at.
-const mostOpening, openingBytes = 7, 1 << 10
+const (
+	mostOpening  = 7 // words of an opening
+	mostOpenings = 7 // one after the other
+	// openingBytes bounds an opening, and as much of the clause behind it as is looked at.
+	openingBytes = 1 << 10
+)
 
 // Bare is a sentence without the English words before it that ask to keep it or only lead to it: of "By the way,
 // remember that our cluster is called heron." it is "Our cluster is called heron."
@@ -42,7 +45,7 @@ func Unasked(text string) string {
 func opened(sentence string) (rest string, asked bool) {
 	english := languages()[0]
 	rest = strings.TrimSpace(sentence)
-	for range mostOpening {
+	for range mostOpenings {
 		next, asks := without(rest, english.asking)
 		led := false
 		if !asks {

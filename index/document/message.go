@@ -341,14 +341,14 @@ type transcriptMeta struct {
 	Messages []Message
 }
 
-// DecodeTranscript reads the meta of a transcript; what cannot be read is zero.
-func DecodeTranscript(s string) transcriptMeta {
+// DecodeTranscript reads the messages in the meta of a transcript; what cannot be read is zero.
+func DecodeTranscript(s string) []Message {
 	r := Reader{s: s}
-	t := transcriptMeta{Meta: r.meta()}
-	t.Messages = make([]Message, r.Count(4))
+	r.meta()
+	messages := make([]Message, r.Count(4))
 	number, start, at := int64(0), 0, int64(0)
-	for i := range t.Messages {
-		f := &t.Messages[i]
+	for i := range messages {
+		f := &messages[i]
 		bits := uint8(0)
 		if b := r.Take(1); b != "" {
 			bits = b[0]
@@ -364,7 +364,7 @@ func DecodeTranscript(s string) transcriptMeta {
 			f.At = at
 		}
 	}
-	return t
+	return messages
 }
 
 // tellsTime reports a word that says when something was or will be.

@@ -42,7 +42,8 @@ func (s *Sieve) passes(word []byte, humps bool) bool {
 	if len(word) > 1 {
 		second = sieved(word[1])
 	}
-	return s.begins[first]>>second&1 == 1 || first == second || humps && s.Humps // Finnish stems write no ff
+	// A word that begins with a letter twice passes: Finnish stems write it once ("ffe" is "fe").
+	return s.begins[first]>>second&1 == 1 || first == second || humps && s.Humps
 }
 
 // Tokenize is [Tokenize] but that the Term of a word that does not pass is "".

@@ -72,7 +72,7 @@ func (t *Conversations) Message(doc int32) *document.Message {
 	rec := t.Layout.Owner[doc]
 	list, ok := t.facts[rec]
 	if !ok {
-		list = document.DecodeTranscript(t.Records[rec].Meta).Messages
+		list = document.DecodeTranscript(t.Records[rec].Meta)
 		t.facts[rec] = list
 	}
 	if n := int(doc - t.Layout.Base[rec]); n < len(list) {

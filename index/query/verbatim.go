@@ -75,7 +75,10 @@ func containsFolded(text []byte, pattern string) bool {
 		}
 		return len(text)
 	}
-	s, l := next(small, 0), next(large, 0)
+	s, l := next(small, 0), len(text)
+	if large != small {
+		l = next(large, 0)
+	}
 	for at := min(s, l); at < len(text); at = min(s, l) {
 		if at >= rare && beginsFolded(text[at-rare:], pattern) {
 			return true

@@ -79,5 +79,5 @@ func (st *State) nameOf(doc int32) string {
 	}
 	l := st.opened.layout
 	rec := l.Owner[doc]
-	return document.MessageName(document.DecodeTranscript(st.man.recs[rec].Meta).Messages[doc-l.Base[rec]].Number)
+	return document.MessageName(document.DecodeTranscript(st.man.recs[rec].Meta)[doc-l.Base[rec]].Number)
 }

@@ -96,7 +96,7 @@ func (c card) links() []markdown.Link {
 	if c.file {
 		return []markdown.Link{{Kind: fileCard, Target: c.text, Line: c.line}}
 	}
-	found := slices.Clone(markdown.Parse([]byte(c.text)).Links())
+	found := markdown.Parse([]byte(c.text)).Links()
 	for i := range found {
 		found[i].Line = c.line
 	}
@@ -135,9 +135,9 @@ func (c card) rewrite(raw []byte, newTarget func(markdown.Link) (string, bool)) 
 		return raw, nil
 	}
 	doc := markdown.Parse([]byte(c.text))
-	before := byTarget(doc.Links())
+	before := byTarget(doc)
 	err := doc.RewriteLinks(func(l markdown.Link) (string, bool) { l.Line = c.line; return newTarget(l) })
-	after, text := byTarget(doc.Links()), doc.Bytes()
+	after, text := byTarget(doc), doc.Bytes()
 	if err != nil || string(text) == c.text {
 		return raw, err
 	}
@@ -157,8 +157,8 @@ func (c card) rewrite(raw []byte, newTarget func(markdown.Link) (string, bool)) 
 	return out, nil
 }
 
-func byTarget(found []markdown.Link) []markdown.Link {
-	found = slices.Clone(found)
+func byTarget(doc *markdown.Document) []markdown.Link {
+	found := doc.Links()
 	slices.SortStableFunc(found, func(a, b markdown.Link) int { return a.TargetStart - b.TargetStart })
 	return found
 }
