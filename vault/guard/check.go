@@ -16,7 +16,8 @@ type check func(lead, secret string) bool
 func checks() map[string]check {
 	return map[string]check{
 		"random": func(_, s string) bool { return !wordy(s) },
-		"key":    key, "password": password, "wifi": wifi, "basic": basic, "card": card, "iban": iban, "phrase": phrase,
+		"key":    key, "password": password, "memorable": memorable,
+		"basic": basic, "card": card, "iban": iban, "phrase": phrase,
 		"given": func(_, s string) bool { return !placeholder(s) },
 		"apart": func(lead, s string) bool { return !placeholder(s) && !userOf(lead, s) },
 		"drawn": func(_, s string) bool { return !wordy(s) && !placeholder(s) && !like("aName", s) },
@@ -119,9 +120,9 @@ func password(lead, s string) bool {
 	return can && !placeholder(s) && !like("plainForm", s)
 }
 
-// wifi is as password, but words with a number between hyphens are one too: a flag stops nothing, and that is how the
-// passwords of networks are printed on routers and remembered.
-func wifi(lead, s string) bool {
+// memorable is as password, but words with a number between hyphens are one too: people remember passwords so, and
+// routers have them printed on. It is for rules that flag, which stops nothing: names of things look alike.
+func memorable(lead, s string) bool {
 	s = strings.Trim(s, "*_.,;:!?)]}>\"'`…。，")
 	return password(lead, s) || len(s) >= 8 && compound(strings.ToLower(s)) && strings.ContainsAny(s, "0123456789") &&
 		strings.Trim(s, "0123456789-_./:+") != "" && !placeholder(s)

@@ -102,8 +102,8 @@ func commonest() []string {
 	return []string{"status", "remember", "search", "list", "show", "edit", "forget", "undo", "import", "install"}
 }
 
-// besides are the commands that the first page names without a summary.
-func besides() []string {
+// alsoCommon are the commands that the first page names without a summary.
+func alsoCommon() []string {
 	return []string{"new", "today", "move", "links", "history", "log", "diff", "restore", "review", "session"}
 }
 
@@ -120,7 +120,7 @@ func firstPage(commands []*Command) string {
 	}
 	columns(&b, rows)
 	b.WriteString("\n")
-	paragraph(&b, "Often used besides: "+strings.Join(besides(), ", ")+". \"stet help all\" lists every command, "+
+	paragraph(&b, "Also common: "+strings.Join(alsoCommon(), ", ")+". \"stet help all\" lists every command, "+
 		"\"stet help COMMAND\" begins with examples, \"stet help flags\" says what all commands take.", "")
 	return b.String()
 }

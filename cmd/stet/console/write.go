@@ -84,9 +84,9 @@ func (e *Env) Adopted(commits []agent.Commit, verb string, dry bool) {
 		switch {
 		case c.Op != vault.OpAdopt || verb == "adopted":
 		case c.Deletes && dry:
-			e.Note("would first note in history what you deleted by hand: %s", c.Subject)
+			e.Note("would first commit what you deleted by hand: %s", c.Subject)
 		case c.Deletes:
-			e.Note("noted in history what you deleted by hand; \"stet restore\" brings it back: %s", c.Subject)
+			e.Note("what you deleted by hand is in the history now, and \"stet restore\" brings it back: %s", c.Subject)
 		case dry:
 			e.Note("would commit your own edit first: %s", c.Subject)
 		default:
